@@ -1,0 +1,130 @@
+// The index of a packed dataset as columns: one array a property, little-endian, in file order.
+//
+// rec keeps them as sections, HDF5 as datasets, TFRecord in the rec index file beside it. This header has the common
+// part: what columns there are, reading them from a mapping, and writing them in one pass over the log.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "formats/record_log.h"
+#include "imgpack/dataset_info.h"
+#include "imgpack/error.h"
+#include "mmap/little_endian.h"
+
+namespace imgpack {
+
+/// The numbers are section types of the rec format.
+enum class Column : std::uint32_t {
+  payload_offset = 1,   ///< u64[N], byte offset in the data file
+  payload_size = 2,     ///< u64[N]
+  segments_offset = 3,  ///< u64[N]; absent: segments follow the payload directly
+  segments_size = 4,    ///< u64[N]; absent: no record has segments
+  label = 5,            ///< i64[N]
+  width = 6,            ///< u32[N]
+  height = 7,           ///< u32[N]
+  channels = 8,         ///< u8[N]
+  codec = 9,            ///< u8[N]
+  checksum = 10,        ///< u64[N]
+  key_bounds = 11,      ///< u64[N + 1], into key_bytes
+  key_bytes = 12,       ///< u8[...]
+  key_order = 13,       ///< u32[N] (u64 from 2^32 records): record numbers sorted by (XXH3-128 of key)
+  frame_offset = 14,    ///< u64[N]; TFRecord index files
+  frame_size = 15,      ///< u64[N]
+  field_values = 1000,  ///< + field number: value_size bytes a record, or the concatenated bytes values
+  field_bounds = 2000,  ///< + field number: u64[N + 1], for bytes fields
+};
+inline Column field_values_column(std::size_t field) { return Column{1000 + static_cast<std::uint32_t>(field)}; }
+inline Column field_bounds_column(std::size_t field) { return Column{2000 + static_cast<std::uint32_t>(field)}; }
+inline constexpr std::size_t kMaxFields = 1000;
+
+struct ColumnView {
+  std::span<const std::byte> bytes;
+  std::uint32_t width = 0;  ///< bytes an element
+  bool present() const noexcept { return width != 0; }
+};
+
+/// Columns in a mapping. Made by a format from its own directory; create() checks that lengths fit the record count, and
+/// each access checks what it takes from the file. Thread-safe.
+class ColumnTable {
+ public:
+  /// Throws damaged if a required column is missing or has another length than `records` and `info.fields` ask for.
+  /// `find_column` returns the bytes of a column, an absent view if there is none.
+  template <typename FindColumn>
+  static ColumnTable create(std::uint64_t records, const std::vector<FieldSpec>& fields,
+                            const std::filesystem::path& file, FindColumn&& find_column);
+
+  std::uint64_t records() const noexcept { return records_; }
+  /// REQUIRES: record < records() for all of these.
+  RecordMeta meta(std::uint64_t record) const;
+  std::uint64_t payload_offset(std::uint64_t record) const noexcept;
+  std::uint64_t segments_offset(std::uint64_t record) const;
+  std::string_view key(std::uint64_t record) const;
+  std::span<const std::byte> field(std::uint64_t record, std::size_t field) const;
+  std::uint64_t frame_offset(std::uint64_t record) const noexcept;
+  std::uint64_t frame_size(std::uint64_t record) const noexcept;
+  std::uint64_t key_order(std::uint64_t position) const;
+  /// Binary search by hash, then comparison of the keys.
+  std::optional<std::uint64_t> find(std::string_view key) const;
+
+  const std::filesystem::path& file() const noexcept { return file_; }
+
+ private:
+  ColumnTable() = default;
+  struct Required {
+    Column column;
+    ColumnView ColumnTable::*view;
+    std::uint32_t width;
+  };
+  void require(Column column, ColumnView view, std::uint64_t count, std::uint32_t width, bool optional,
+               ColumnView& into);
+  void require_bounded(Column values, ColumnView view, Column bounds, ColumnView bounds_view, ColumnView& values_into,
+                       ColumnView& bounds_into);
+
+  std::uint64_t records_ = 0;
+  std::filesystem::path file_;
+  std::vector<FieldSpec> fields_;
+  ColumnView payload_offset_, payload_size_, segments_offset_, segments_size_, label_, width_, height_, channels_,
+      codec_, checksum_, key_bounds_, key_bytes_, key_order_, frame_offset_, frame_size_;
+  std::vector<ColumnView> field_values_, field_bounds_;
+};
+
+/// Receives columns as they are written, in pieces.
+class ColumnSink {
+ public:
+  struct Spec {
+    Column column;
+    std::uint32_t width;   ///< bytes an element
+    std::uint64_t count;   ///< elements
+  };
+  virtual ~ColumnSink() = default;
+  /// Called once, with all columns in their order.
+  virtual void begin(std::span<const Spec> columns) = 0;
+  /// The next bytes of column number `index` of begin()'s list. Pieces of one column come in order; columns interleave.
+  virtual void write(std::size_t index, std::span<const std::byte> bytes) = 0;
+};
+
+struct ColumnOptions {
+  bool segments_offset = false;  ///< write Column::segments_offset (only if any record has segments)
+  bool frames = false;           ///< write frame_offset and frame_size
+  std::filesystem::path work_dir;  ///< for nameless temporary files
+};
+
+/// Reads the log once and writes all columns of `info`; memory is bounded. Throws refused, naming both records' numbers, if
+/// two records have the same key.
+void write_columns(const RecordLog& log, const DatasetInfo& info, const ColumnOptions& options, ColumnSink& sink);
+
+/// A key's place in key_order: compared as an unsigned 128-bit number, high half first.
+struct KeyHash {
+  std::uint64_t high = 0;
+  std::uint64_t low = 0;
+  auto operator<=>(const KeyHash&) const = default;
+};
+KeyHash hash_key(std::string_view key) noexcept;
+
+}  // namespace imgpack

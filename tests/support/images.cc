@@ -1,0 +1,136 @@
+#include "tests/support/images.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+
+#include <fmt/format.h>
+#include <jpeglib.h>
+#include <zlib.h>
+
+#include "tests/support/files.h"
+
+namespace imgpack::testing {
+
+namespace {
+
+/// A small linear congruential generator: tests need the same bytes on every platform.
+class Noise {
+ public:
+  explicit Noise(std::uint32_t seed) : state_(seed * 2654435761u + 12345u) {}
+  std::uint32_t next() {
+    state_ = state_ * 1664525u + 1013904223u;
+    return state_ >> 8;
+  }
+
+ private:
+  std::uint32_t state_;
+};
+
+std::vector<std::uint8_t> make_pixels(int width, int height, int channels, std::uint32_t seed) {
+  Noise noise(seed);
+  const int step_x = static_cast<int>(noise.next() % 5) + 1;
+  const int step_y = static_cast<int>(noise.next() % 5) + 1;
+  std::vector<std::uint8_t> pixels;
+  pixels.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * static_cast<std::size_t>(channels));
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      for (int c = 0; c < channels; ++c) {
+        const int base = x * step_x + y * step_y + c * 70 + static_cast<int>(noise.next() % 24);
+        pixels.push_back(static_cast<std::uint8_t>(base & 0xff));
+      }
+    }
+  }
+  return pixels;
+}
+
+void append_chunk(std::vector<std::byte>& out, const char* type, std::span<const std::uint8_t> body) {
+  const auto push_be32 = [&out](std::uint32_t value) {
+    for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> shift & 0xff));
+  };
+  push_be32(static_cast<std::uint32_t>(body.size()));
+  std::vector<std::uint8_t> covered(type, type + 4);
+  covered.insert(covered.end(), body.begin(), body.end());
+  for (const std::uint8_t byte : covered) out.push_back(static_cast<std::byte>(byte));
+  push_be32(static_cast<std::uint32_t>(::crc32(0, covered.data(), static_cast<uInt>(covered.size()))));
+}
+
+}  // namespace
+
+std::vector<std::byte> make_jpeg(int width, int height, std::uint32_t seed, const JpegOptions& options) {
+  const int channels = options.gray ? 1 : 3;
+  std::vector<std::uint8_t> pixels = make_pixels(width, height, channels, seed);
+
+  jpeg_compress_struct encoder{};
+  jpeg_error_mgr errors{};
+  encoder.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&encoder);
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&encoder, &memory, &size);
+  encoder.image_width = static_cast<JDIMENSION>(width);
+  encoder.image_height = static_cast<JDIMENSION>(height);
+  encoder.input_components = channels;
+  encoder.in_color_space = options.gray ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&encoder);
+  jpeg_set_quality(&encoder, options.quality, TRUE);
+  if (options.progressive) jpeg_simple_progression(&encoder);
+  jpeg_start_compress(&encoder, TRUE);
+  while (encoder.next_scanline < encoder.image_height) {
+    JSAMPROW row = pixels.data() + static_cast<std::size_t>(encoder.next_scanline) * static_cast<std::size_t>(width * channels);
+    jpeg_write_scanlines(&encoder, &row, 1);
+  }
+  jpeg_finish_compress(&encoder);
+  jpeg_destroy_compress(&encoder);
+  const auto* begin = reinterpret_cast<const std::byte*>(memory);
+  std::vector<std::byte> bytes(begin, begin + size);
+  std::free(memory);
+  return bytes;
+}
+
+std::vector<std::byte> make_png(int width, int height, std::uint32_t seed) {
+  const std::vector<std::uint8_t> pixels = make_pixels(width, height, 3, seed);
+  std::vector<std::uint8_t> rows;
+  const std::size_t stride = static_cast<std::size_t>(width) * 3;
+  for (int y = 0; y < height; ++y) {
+    rows.push_back(0);  // filter: none
+    const auto* row = pixels.data() + static_cast<std::size_t>(y) * stride;
+    rows.insert(rows.end(), row, row + stride);
+  }
+  std::vector<std::uint8_t> compressed(::compressBound(static_cast<uLong>(rows.size())));
+  uLongf compressed_size = static_cast<uLongf>(compressed.size());
+  ::compress2(compressed.data(), &compressed_size, rows.data(), static_cast<uLong>(rows.size()), 6);
+  compressed.resize(compressed_size);
+
+  std::vector<std::byte> out;
+  for (const int byte : {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}) out.push_back(static_cast<std::byte>(byte));
+  std::vector<std::uint8_t> header;
+  for (const int value : {width, height}) {
+    for (int shift = 24; shift >= 0; shift -= 8) header.push_back(static_cast<std::uint8_t>(value >> shift & 0xff));
+  }
+  for (const int value : {8, 2, 0, 0, 0}) header.push_back(static_cast<std::uint8_t>(value));
+  append_chunk(out, "IHDR", header);
+  append_chunk(out, "IDAT", compressed);
+  append_chunk(out, "IEND", {});
+  return out;
+}
+
+void make_image_folder(const std::filesystem::path& folder, int classes, int per_class, std::uint32_t seed) {
+  for (const bool train : {true, false}) {
+    const int count = train ? per_class : std::max(1, per_class / 3);
+    for (int c = 0; c < classes; ++c) {
+      for (int i = 0; i < count; ++i) {
+        const std::uint32_t image_seed = seed + static_cast<std::uint32_t>(c * 100003 + i * 17 + (train ? 0 : 7));
+        JpegOptions options;
+        options.gray = image_seed % 13 == 0;
+        const int width = 32 + static_cast<int>(image_seed % 61);
+        const int height = 32 + static_cast<int>(image_seed % 47);
+        const std::string class_name = fmt::format("n{:08d}", c + 1);
+        write_file(folder / (train ? "train" : "val") / class_name / fmt::format("{}_{}.JPEG", class_name, i),
+                   make_jpeg(width, height, image_seed, options));
+      }
+    }
+  }
+}
+
+}  // namespace imgpack::testing
