@@ -1,7 +1,7 @@
 // What kind of image a byte sequence is, and its size, from its header alone. By content, never by name.
 //
-// Accepts what Pillow 9.4's Image.open accepts and refuses what it refuses, without decoding a pixel. Sources: ITU-T T.81
-// annex B (JPEG), the PNG specification, RFC 9649 (WebP), the BMP and GIF89a formats, TIFF 6.0.
+// Accepts what Pillow 9.4's Image.open accepts and refuses what it refuses, without decoding a pixel. Sources: ITU-T
+// T.81 annex B (JPEG), the PNG specification, RFC 9649 (WebP), the BMP and GIF89a formats, TIFF 6.0.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace imgpack {
 
 struct ImageHeader {
   Codec codec = Codec::unknown;
-  std::uint32_t width = 0;   ///< pixels, as stored: EXIF orientation is not applied
+  std::uint32_t width = 0;  ///< pixels, as stored: EXIF orientation is not applied
   std::uint32_t height = 0;
   std::uint8_t channels = 0;  ///< of the encoded image: 1 gray or palette, 2 gray+alpha, 3, 4
 };
@@ -31,8 +31,8 @@ enum class ImageHeaderStatus : std::uint8_t {
 
 struct ImageHeaderResult {
   ImageHeaderStatus status = ImageHeaderStatus::unrecognised;
-  ImageHeader header;   ///< complete only if status is ok
-  std::string reason;   ///< for people, empty if ok: "JPEG ends inside its APP13 segment"
+  ImageHeader header;  ///< complete only if status is ok
+  std::string reason;  ///< for people, empty if ok: "JPEG ends inside its APP13 segment"
 };
 
 /// Pillow's limit against decompression bombs: above it, Image.open raises DecompressionBombError.

@@ -17,12 +17,13 @@ class StoreBackend {
  public:
   virtual ~StoreBackend() = default;
 
-  /// Appends payload and segments of record number `number` and fills the places in `row`; `row.meta`, `split`, `key` and
-  /// `fields` are already set. Formats that write segments in finish() set `row.segments` instead.
+  /// Appends payload and segments of record number `number` and fills the places in `row`; `row.meta`, `split`, `key`
+  /// and `fields` are already set. Formats that write segments in finish() set `row.segments` instead.
   virtual void put(std::uint64_t number, const Record& record, LogRow& row) = 0;
 
-  /// After an interruption, called once and before put(): how many leading record rows of the log have their payload whole
-  /// in the file. Discards what follows them, so that put() goes on there. Trusts nothing: payload checksums are compared.
+  /// After an interruption, called once and before put(): how many leading record rows of the log have their payload
+  /// whole in the file. Discards what follows them, so that put() goes on there. Trusts nothing: payload checksums are
+  /// compared.
   virtual std::uint64_t recover(const File& log) = 0;
 
   /// Hands all payloads so far to the kernel (called before the log is flushed).
@@ -48,7 +49,7 @@ struct BackendContext {
   std::filesystem::path partial;     ///< OUT.partial
   DatasetInfo info;                  ///< classes, split names, fields, descriptions
   StoreOptions options;
-  bool resume = false;               ///< true: partial files of an interrupted writer exist and recover() follows
+  bool resume = false;  ///< true: partial files of an interrupted writer exist and recover() follows
 };
 
 /// Where every format is listed, once: its name, how it is recognised, opened and written.

@@ -13,8 +13,8 @@ namespace imgpack {
 
 struct ColumnStoreParts {
   Format format = Format::rec;
-  MappedFile data;                 ///< payloads
-  std::vector<MappedFile> extra;   ///< whatever else the columns point into
+  MappedFile data;                ///< payloads
+  std::vector<MappedFile> extra;  ///< whatever else the columns point into
   DatasetInfo info;
   ColumnTable columns;
   /// The format's own checks: everything but the records' payloads.

@@ -39,8 +39,12 @@ enum class Column : std::uint32_t {
   field_values = 1000,  ///< + field number: value_size bytes a record, or the concatenated bytes values
   field_bounds = 2000,  ///< + field number: u64[N + 1], for bytes fields
 };
-inline Column field_values_column(std::size_t field) { return Column{1000 + static_cast<std::uint32_t>(field)}; }
-inline Column field_bounds_column(std::size_t field) { return Column{2000 + static_cast<std::uint32_t>(field)}; }
+inline Column field_values_column(std::size_t field) {
+  return Column{1000 + static_cast<std::uint32_t>(field)};
+}
+inline Column field_bounds_column(std::size_t field) {
+  return Column{2000 + static_cast<std::uint32_t>(field)};
+}
 inline constexpr std::size_t kMaxFields = 1000;
 
 struct ColumnView {
@@ -49,8 +53,8 @@ struct ColumnView {
   bool present() const noexcept { return width != 0; }
 };
 
-/// Columns in a mapping. Made by a format from its own directory; create() checks that lengths fit the record count, and
-/// each access checks what it takes from the file. Thread-safe.
+/// Columns in a mapping. Made by a format from its own directory; create() checks that lengths fit the record count,
+/// and each access checks what it takes from the file. Thread-safe.
 class ColumnTable {
  public:
   /// Throws damaged if a required column is missing or has another length than `records` and `info.fields` ask for.
@@ -99,8 +103,8 @@ class ColumnSink {
  public:
   struct Spec {
     Column column;
-    std::uint32_t width;   ///< bytes an element
-    std::uint64_t count;   ///< elements
+    std::uint32_t width;  ///< bytes an element
+    std::uint64_t count;  ///< elements
   };
   virtual ~ColumnSink() = default;
   /// Called once, with all columns in their order.
@@ -110,13 +114,13 @@ class ColumnSink {
 };
 
 struct ColumnOptions {
-  bool segments_offset = false;  ///< write Column::segments_offset (only if any record has segments)
-  bool frames = false;           ///< write frame_offset and frame_size
+  bool segments_offset = false;    ///< write Column::segments_offset (only if any record has segments)
+  bool frames = false;             ///< write frame_offset and frame_size
   std::filesystem::path work_dir;  ///< for nameless temporary files
 };
 
-/// Reads the log once and writes all columns of `info`; memory is bounded. Throws refused, naming both records' numbers, if
-/// two records have the same key.
+/// Reads the log once and writes all columns of `info`; memory is bounded. Throws refused, naming both records'
+/// numbers, if two records have the same key.
 void write_columns(const RecordLog& log, const DatasetInfo& info, const ColumnOptions& options, ColumnSink& sink);
 
 /// A key's place in key_order: compared as an unsigned 128-bit number, high half first.

@@ -13,7 +13,8 @@
 
 namespace imgpack {
 
-/// Not thread-safe. Up to `memory_entries` pairs (32 bytes each) are held in memory; more go to a nameless file in `work_dir` as sorted runs.
+/// Not thread-safe. Up to `memory_entries` pairs (32 bytes each) are held in memory; more go to a nameless file in
+/// `work_dir` as sorted runs.
 class KeySorter {
  public:
   explicit KeySorter(std::filesystem::path work_dir, std::size_t memory_entries = 1u << 20);

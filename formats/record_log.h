@@ -1,7 +1,7 @@
 // The journal of a store under construction: one row an entry of the source, in order.
 //
-// A writer appends a payload to its format's file and then a row here; finish() reads the rows back to write the index, so
-// that memory does not grow with the number of records, and a resumed writer reads them to see how far it had come.
+// A writer appends a payload to its format's file and then a row here; finish() reads the rows back to write the index,
+// so that memory does not grow with the number of records, and a resumed writer reads them to see how far it had come.
 // Rows are framed and checksummed: a torn tail is cut off, never trusted. The file is private to one version of imgpack
 // and carries a magic, that version and the fingerprint of what is being built.
 #pragma once

@@ -14,9 +14,9 @@ namespace imgpack {
 class File {
  public:
   enum class Mode {
-    read,         ///< existing file, read only
-    create,       ///< new or truncated, read and write
-    read_write,   ///< existing file
+    read,        ///< existing file, read only
+    create,      ///< new or truncated, read and write
+    read_write,  ///< existing file
     open_or_create,
   };
 

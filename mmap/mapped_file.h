@@ -48,7 +48,8 @@ class MappedFile {
   std::filesystem::path path_;
 };
 
-/// Calls release() behind a sequential walk through a mapping, so that the resident set stays below about `window` bytes.
+/// Calls release() behind a sequential walk through a mapping, so that the resident set stays below about `window`
+/// bytes.
 class ReleaseBehind {
  public:
   explicit ReleaseBehind(const MappedFile& file, std::uint64_t window = 32u << 20) noexcept

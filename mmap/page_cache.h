@@ -14,7 +14,8 @@ struct Residency {
 /// Asks mincore() about every page. Throws not_found or io.
 Residency page_cache_residency(const std::filesystem::path& path);
 
-/// Writes dirty pages back and drops the file's pages. Pages that somebody has mapped stay: compare the residency afterwards.
+/// Writes dirty pages back and drops the file's pages. Pages that somebody has mapped stay: compare the residency
+/// afterwards.
 void evict_from_page_cache(const std::filesystem::path& path);
 
 }  // namespace imgpack

@@ -8,8 +8,8 @@
 
 namespace imgpack {
 
-/// Syncs `temporary` (data and size), renames it over `final_path` and syncs the folder. With `overwrite` false an existing
-/// `final_path` is never replaced, also not by a race: throws already_exists.
+/// Syncs `temporary` (data and size), renames it over `final_path` and syncs the folder. With `overwrite` false an
+/// existing `final_path` is never replaced, also not by a race: throws already_exists.
 void publish_file(const std::filesystem::path& temporary, const std::filesystem::path& final_path, bool overwrite);
 
 /// Removes a file if it is there. Never throws.

@@ -29,7 +29,8 @@ class AlignedBuffer {
 /// Thread-safe for const functions.
 class UnbufferedFile {
  public:
-  /// Where the file system cannot bypass the cache (tmpfs, some network disks), falls back to ordinary reads: see direct().
+  /// Where the file system cannot bypass the cache (tmpfs, some network disks), falls back to ordinary reads: see
+  /// direct().
   static UnbufferedFile open(const std::filesystem::path& path);
 
   bool direct() const noexcept { return direct_; }

@@ -1,5 +1,5 @@
-// Where records come from: a folder, a tar, a manifest or a packed dataset, as one ordered list of entries whose bytes can
-// be read in any order by many threads. Nothing is unpacked to disk.
+// Where records come from: a folder, a tar, a manifest or a packed dataset, as one ordered list of entries whose bytes
+// can be read in any order by many threads. Nothing is unpacked to disk.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ namespace imgpack {
 struct SourceEntry {
   std::string key;  ///< of the record to be; not necessarily UTF-8 (then it is refused when packed)
   std::int64_t label = kNoLabel;
-  std::uint32_t split = 0;            ///< index into Source::info().splits
-  std::vector<std::string> fields;    ///< one a field of Source::info().fields, encoded as Record::fields
-  std::uint64_t size = 0;             ///< bytes, if the scan learnt it, else 0
+  std::uint32_t split = 0;          ///< index into Source::info().splits
+  std::vector<std::string> fields;  ///< one a field of Source::info().fields, encoded as Record::fields
+  std::uint64_t size = 0;           ///< bytes, if the scan learnt it, else 0
   /// Not empty: the scan already knows that this can't be packed, and why ("broken symbolic link", ...).
   std::string problem;
 
@@ -42,8 +42,8 @@ class Source {
   virtual const DatasetInfo& info() const noexcept = 0;
   /// Number of entries: records if nothing is refused.
   virtual std::uint64_t size() const noexcept = 0;
-  /// Entry `index` into `entry` (reusing its memory). Order: by split, then class, then path; manifests and tars of samples
-  /// keep their own order within a split. The same on every machine.
+  /// Entry `index` into `entry` (reusing its memory). Order: by split, then class, then path; manifests and tars of
+  /// samples keep their own order within a split. The same on every machine.
   virtual void entry(std::uint64_t index, SourceEntry& entry) const = 0;
   /// The entry's bytes into `out`. Throws refused if this entry can't be read (vanished, permission, changed size while
   /// read, larger than kMaxEntryBytes), io if the machine fails.
@@ -53,7 +53,8 @@ class Source {
   /// Things worth a word that are no errors: an empty class, ignored files at the top of a class folder, ...
   virtual const std::vector<std::string>& warnings() const noexcept = 0;
 
-  /// For entries that are already records (packed datasets): what is known of them, to be taken over. Nothing otherwise.
+  /// For entries that are already records (packed datasets): what is known of them, to be taken over. Nothing
+  /// otherwise.
   virtual std::optional<RecordMeta> packed_meta(const SourceEntry&) const { return std::nullopt; }
 };
 
@@ -64,8 +65,8 @@ struct SourceOptions {
   bool need_sizes = false;         ///< SourceEntry::size must be filled (costs one stat a file in folders)
 };
 
-/// Recognises what `path` is and lists it. Throws not_found, refused (nothing to pack in there; duplicate keys, naming both),
-/// damaged (a broken tar or manifest, naming the place), unsupported, io.
+/// Recognises what `path` is and lists it. Throws not_found, refused (nothing to pack in there; duplicate keys, naming
+/// both), damaged (a broken tar or manifest, naming the place), unsupported, io.
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options);
 
 }  // namespace imgpack

@@ -26,7 +26,7 @@ struct Split {
 
 /// An entry of the source that did not become a record.
 struct LeftOut {
-  std::string key;     ///< as it would have been; bytes that are not UTF-8 appear as \xNN
+  std::string key;  ///< as it would have been; bytes that are not UTF-8 appear as \xNN
   std::string reason;
   bool operator==(const LeftOut&) const = default;
 };

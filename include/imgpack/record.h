@@ -39,7 +39,7 @@ struct RecordMeta {
   std::int64_t label = kNoLabel;  ///< class index, or kNoLabel
   std::uint32_t width = 0;        ///< of the decoded image, pixels
   std::uint32_t height = 0;
-  std::uint8_t channels = 0;      ///< of the encoded image: 1, 2, 3 or 4; 3 for raw payloads
+  std::uint8_t channels = 0;  ///< of the encoded image: 1, 2, 3 or 4; 3 for raw payloads
   Codec codec = Codec::unknown;
   std::uint64_t payload_size = 0;   ///< bytes
   std::uint64_t segments_size = 0;  ///< bytes; 0 where there is no segment index
@@ -69,7 +69,8 @@ struct FieldSpec {
 
 /// A record as it is handed to a writer. All views are borrowed for the call.
 ///
-/// `meta.payload_size`, `meta.segments_size` and `meta.checksum` must describe `payload` and `segments`; describe() fills them.
+/// `meta.payload_size`, `meta.segments_size` and `meta.checksum` must describe `payload` and `segments`; describe()
+/// fills them.
 struct Record {
   std::string_view key;  ///< unique in the dataset, UTF-8, at most kMaxKeyBytes
   RecordMeta meta;

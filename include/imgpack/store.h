@@ -58,7 +58,8 @@ class DamageSink {
 /// Thread-safe: every const function may be called from any number of threads at once, and in a child after fork().
 /// Nothing is read from the file before it is asked for, and no function allocates memory per record unless it says so.
 /// Every position and length taken from the file is checked before use: on damage the functions throw
-/// Error(ErrorCode::damaged) naming file, record and offset. Record numbers must be below size(), else invalid_argument.
+/// Error(ErrorCode::damaged) naming file, record and offset. Record numbers must be below size(), else
+/// invalid_argument.
 class StoreReader {
  public:
   virtual ~StoreReader() = default;
@@ -94,8 +95,8 @@ class StoreReader {
 };
 
 /// Opens a packed dataset. `path` is a file (recognised by content), a manifest written by merge, a glob pattern, or
-/// the name that shards were built under ("out.rec" for out-00000-of-00008.rec ...). Several files read as one sequence.
-/// Throws not_found, damaged, unsupported or io.
+/// the name that shards were built under ("out.rec" for out-00000-of-00008.rec ...). Several files read as one
+/// sequence. Throws not_found, damaged, unsupported or io.
 std::unique_ptr<StoreReader> open_store(const std::filesystem::path& path);
 
 struct StoreOptions {

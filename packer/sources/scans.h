@@ -1,4 +1,5 @@
-// The scans: one function a kind of source. Each fills a SourceList with entries in the order that Source::entry documents.
+// The scans: one function a kind of source. Each fills a SourceList with entries in the order that Source::entry
+// documents.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +17,8 @@ void scan_folder(const std::filesystem::path& root, const SourceOptions& options
 bool is_kaggle_layout(const std::filesystem::path& root);
 void scan_kaggle(const std::filesystem::path& root, const SourceOptions& options, SourceList& list);
 
-/// Whether `path` is one of ImageNet's own tars or a folder of them, and the scan. A devkit (tar or unpacked) is looked for beside
-/// the val tar; without one the val split has no labels and the list a warning.
+/// Whether `path` is one of ImageNet's own tars or a folder of them, and the scan. A devkit (tar or unpacked) is looked
+/// for beside the val tar; without one the val split has no labels and the list a warning.
 bool is_imagenet_tars(const std::filesystem::path& path);
 void scan_imagenet_tars(const std::filesystem::path& path, const SourceOptions& options, SourceList& list);
 
@@ -25,7 +26,8 @@ void scan_imagenet_tars(const std::filesystem::path& path, const SourceOptions& 
 bool is_webdataset(const std::filesystem::path& path);
 void scan_webdataset(const std::filesystem::path& path, const SourceOptions& options, SourceList& list);
 
-/// A CSV or TSV manifest: path,label[,split][,key][,more columns -> fields], with a header line. Paths are relative to the manifest.
+/// A CSV or TSV manifest: path,label[,split][,key][,more columns -> fields], with a header line. Paths are relative to
+/// the manifest.
 bool is_manifest(const std::filesystem::path& path);
 void scan_manifest(const std::filesystem::path& path, const SourceOptions& options, SourceList& list);
 

@@ -9,8 +9,8 @@
 
 namespace imgpack::testing {
 
-/// Calls `check(bytes, offset)` with one byte changed at a time: all its bits flipped, then only one (which depends on the offset).
-/// `step` > 1 visits every step-th byte only.
+/// Calls `check(bytes, offset)` with one byte changed at a time: all its bits flipped, then only one (which depends on
+/// the offset). `step` > 1 visits every step-th byte only.
 void for_each_flip(std::span<const std::byte> file, std::size_t step,
                    const std::function<void(std::span<const std::byte>, std::size_t)>& check);
 

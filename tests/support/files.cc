@@ -38,9 +38,13 @@ void write_file(const fs::path& path, std::span<const std::byte> bytes) {
   if (!out) throw std::runtime_error("cannot write " + path.string());
 }
 
-void write_file(const fs::path& path, std::string_view text) { write_file(path, as_bytes(text)); }
+void write_file(const fs::path& path, std::string_view text) {
+  write_file(path, as_bytes(text));
+}
 
-std::span<const std::byte> as_bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+std::span<const std::byte> as_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -1,4 +1,5 @@
-// Runs a fuzzer without libFuzzer: on its seeds, on deterministic mutations of them, and on the files named as arguments.
+// Runs a fuzzer without libFuzzer: on its seeds, on deterministic mutations of them, and on the files named as
+// arguments.
 //   X_replay                 seeds and mutations
 //   X_replay FILE...         those files, for reproducing a finding
 //   X_replay --write DIR     writes the seeds into DIR as a libFuzzer corpus
@@ -29,11 +30,21 @@ Bytes mutate(const Bytes& seed, std::mt19937& random) {
   for (std::size_t i = 0; i < changes && !out.empty(); ++i) {
     const std::size_t at = below(out.size());
     switch (below(6)) {
-      case 0: out[at] ^= std::byte(1u << below(8)); break;
-      case 1: out[at] = static_cast<std::byte>(random()); break;
-      case 2: out[at] = std::byte{0xff}; break;
-      case 3: out.resize(at); break;
-      case 4: out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::byte>(random())); break;
+      case 0:
+        out[at] ^= std::byte(1u << below(8));
+        break;
+      case 1:
+        out[at] = static_cast<std::byte>(random());
+        break;
+      case 2:
+        out[at] = std::byte{0xff};
+        break;
+      case 3:
+        out.resize(at);
+        break;
+      case 4:
+        out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::byte>(random()));
+        break;
       default: {
         const std::size_t count = std::min<std::size_t>(below(16), out.size() - at);
         out.erase(out.begin() + static_cast<std::ptrdiff_t>(at), out.begin() + static_cast<std::ptrdiff_t>(at + count));
@@ -49,7 +60,8 @@ int main(int argc, char** argv) {
   using namespace imgpack::testing;
   const std::vector<Bytes> seeds = fuzz_seeds();
   if (argc == 3 && std::string_view(argv[1]) == "--write") {
-    for (std::size_t i = 0; i < seeds.size(); ++i) write_file(std::filesystem::path(argv[2]) / fmt::format("seed-{}", i), seeds[i]);
+    for (std::size_t i = 0; i < seeds.size(); ++i)
+      write_file(std::filesystem::path(argv[2]) / fmt::format("seed-{}", i), seeds[i]);
     return 0;
   }
   if (argc > 1) {

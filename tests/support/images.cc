@@ -32,7 +32,8 @@ std::vector<std::uint8_t> make_pixels(int width, int height, int channels, std::
   const int step_x = static_cast<int>(noise.next() % 5) + 1;
   const int step_y = static_cast<int>(noise.next() % 5) + 1;
   std::vector<std::uint8_t> pixels;
-  pixels.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * static_cast<std::size_t>(channels));
+  pixels.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) *
+                 static_cast<std::size_t>(channels));
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
       for (int c = 0; c < channels; ++c) {
@@ -77,7 +78,8 @@ std::vector<std::byte> make_jpeg(int width, int height, std::uint32_t seed, cons
   if (options.progressive) jpeg_simple_progression(&encoder);
   jpeg_start_compress(&encoder, TRUE);
   while (encoder.next_scanline < encoder.image_height) {
-    JSAMPROW row = pixels.data() + static_cast<std::size_t>(encoder.next_scanline) * static_cast<std::size_t>(width * channels);
+    JSAMPROW row =
+        pixels.data() + static_cast<std::size_t>(encoder.next_scanline) * static_cast<std::size_t>(width * channels);
     jpeg_write_scanlines(&encoder, &row, 1);
   }
   jpeg_finish_compress(&encoder);

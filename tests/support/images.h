@@ -20,7 +20,8 @@ std::vector<std::byte> make_jpeg(int width, int height, std::uint32_t seed, cons
 /// An 8-bit RGB PNG.
 std::vector<std::byte> make_png(int width, int height, std::uint32_t seed);
 
-/// folder/train/<class>/<name>.JPEG and folder/val/..., `per_class` images in train and a third of that (at least 1) in val.
+/// folder/train/<class>/<name>.JPEG and folder/val/..., `per_class` images in train and a third of that (at least 1) in
+/// val.
 void make_image_folder(const std::filesystem::path& folder, int classes, int per_class, std::uint32_t seed = 1);
 
 }  // namespace imgpack::testing
