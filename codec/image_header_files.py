@@ -94,7 +94,8 @@ def handmade_jpegs():
         at = bare.index(b"\xff\xc0")
         yield f"jpeg-sof-{marker:x}", soi + bare[:at] + bytes([0xFF, marker]) + bare[at + 2:]
     at = bare.index(b"\xff\xc0") + 2
-    for name, body in (("2-components", b"\x08\0\x11\0\x1f\2\1\x11\0\2\x11\1"), ("12-bit", b"\x0c\0\x11\0\x1f\1\1\x11\0"),
+    for name, body in (("2-components", b"\x08\0\x11\0\x1f\2\1\x11\0\2\x11\1"),
+    ("12-bit", b"\x0c\0\x11\0\x1f\1\1\x11\0"),
                        ("no-height", b"\x08\0\0\0\x1f\1\1\x11\0"), ("no-width", b"\x08\0\x11\0\0\1\1\x11\0"),
                        ("odd-length", b"\x08\0\x11\0\x1f\1\1\x11"), ("short", b"\x08\0\x11\0\x1f")):
         yield f"jpeg-frame-{name}", soi + segment(0xC0, body) + bare[bare.index(b"\xff\xda"):]
@@ -125,7 +126,8 @@ def handmade_pngs():
         ("bad-crc", chunk(b"tEXt", b"a\0b", 1)), ("unknown-chunk", header(), chunk(b"abCd", b"xyz")),
         ("odd-name", header(), chunk(b"a-cd", b"xyz")), ("underscore", header(), chunk(b"a_9d", b"xyz")),
         ("end-only", header(), chunk(b"IEND", b"")), ("end-without-header", chunk(b"IEND", b"")),
-        ("pixels-first", chunk(b"IDAT", b"abc"), header()), ("pixels-first-bad-crc", chunk(b"IDAT", b"abc", 3), header()),
+        ("pixels-first", chunk(b"IDAT", b"abc"), header()),
+        ("pixels-first-bad-crc", chunk(b"IDAT", b"abc", 3), header()),
         ("gama", header(), chunk(b"gAMA", b"\0\0\1")), ("gama-ok", header(), chunk(b"gAMA", b"\0\0\1\1")),
         ("chrm", header(), chunk(b"cHRM", b"\0\0\1")), ("chrm-ok", header(), chunk(b"cHRM", b"\0" * 8)),
         ("srgb", header(), chunk(b"sRGB", b"")), ("phys", header(), chunk(b"pHYs", b"\0" * 8)),
@@ -157,7 +159,8 @@ def handmade_pngs():
         ("plain", control, frame(0)), ("no-frame", control), ("two-controls", control, control, frame(0)),
         ("short-control", chunk(b"acTL", b"\0" * 7)), ("no-frames", chunk(b"acTL", b"\0" * 8), frame(0)),
         ("first-number", control, frame(1)), ("second-number", control, frame(0), frame(2)),
-        ("two-frames", control, frame(0), frame(1)), ("outside", control, frame(0, 31, 1)), ("wide", control, frame(0, 32)),
+        ("two-frames", control, frame(0), frame(1)), ("outside", control, frame(0, 31, 1)),
+        ("wide", control, frame(0, 32)),
         ("data-first", control, frame(0), data(1)), ("data-number", control, frame(0), data(2)),
         ("data-only", data(0)), ("data-short", control, frame(0), chunk(b"fdAT", b"\0\0\1")),
         ("short-frame", control, chunk(b"fcTL", b"\0" * 25)),
@@ -184,7 +187,8 @@ def handmade_webps():
     anim = (b"ANIM", b"\0" * 6)
     def frame(*chunks, at=(0, 0), size=(31, 17)):
         inner = riff(*chunks)[12:]
-        return b"ANMF", b"".join(struct.pack("<L", n)[:3] for n in (at[0], at[1], size[0] - 1, size[1] - 1, 100)) + b"\0" + inner
+        fields = (at[0], at[1], size[0] - 1, size[1] - 1, 100)
+        return b"ANMF", b"".join(struct.pack("<L", n)[:3] for n in fields) + b"\0" + inner
     junk = (b"JUNK", b"abc")
     for name, *chunks in (
         ("vp8", vp8), ("vp8l", vp8l), ("vp8-alph", vp8, alph), ("alph-vp8l", alph, vp8l), ("vp8-junk", vp8, junk),
@@ -193,19 +197,24 @@ def handmade_webps():
         ("x-alph-flag", extended(16), alph, vp8), ("x-vp8-alph", extended(0), vp8, alph),
         ("x-vp8-alph-flag", extended(16), vp8, alph), ("x-alph-junk", extended(16), alph, junk, vp8),
         ("x-alph-l", extended(16), alph, vp8l), ("x-alph-only", extended(16), alph), ("x-empty", extended(0)),
-        ("x-junk", extended(0), junk, vp8, junk), ("x-two", extended(0), vp8, vp8), ("x-x", extended(0), extended(0), vp8),
+        ("x-junk", extended(0), junk, vp8, junk), ("x-two", extended(0), vp8, vp8),
+        ("x-x", extended(0), extended(0), vp8),
         ("x-size", extended(0, (32, 17)), vp8), ("x-long", extended(0, (31, 17), b"ab"), vp8),
         ("x-odd", extended(0, (31, 17), b"a"), vp8), ("x-short", (b"VP8X", b"\0" * 9), vp8),
-        ("x-unknown-flag", extended(1), vp8), ("x-unknown-flag-6", extended(64), vp8), ("x-area", extended(0, (1 << 16, 1 << 16)), vp8),
+        ("x-unknown-flag", extended(1), vp8), ("x-unknown-flag-6", extended(64), vp8),
+        ("x-area", extended(0, (1 << 16, 1 << 16)), vp8),
         ("x-icc", extended(32), (b"ICCP", b"profile"), vp8), ("x-anim", extended(0), anim, vp8),
         ("x-anim-flag", extended(2), vp8), ("a", extended(2), anim, frame(vp8), frame(vp8l)),
         ("a-alpha", extended(18), anim, frame(alph, vp8)), ("a-alpha-behind", extended(18), anim, frame(vp8, alph)),
         ("a-no-anim", extended(2), frame(vp8)), ("a-no-flag", extended(0), anim, frame(vp8)),
         ("a-outside", extended(2), anim, frame(vp8, at=(1, 0))), ("a-empty", extended(2), anim, frame()),
-        ("a-empty-then", extended(2), anim, frame(), frame(vp8)), ("a-junk", extended(2), anim, frame(vp8, junk), frame(vp8)),
+        ("a-empty-then", extended(2), anim, frame(), frame(vp8)),
+        ("a-junk", extended(2), anim, frame(vp8, junk), frame(vp8)),
         ("a-alone", extended(2), anim), ("a-short-anim", extended(2), (b"ANIM", b"\0" * 4), frame(vp8)),
-        ("a-two-anims", extended(2), anim, anim, frame(vp8)), ("a-short-frame", extended(2), anim, (b"ANMF", b"\0" * 15)),
-        ("a-small-frame", extended(2, (64, 64)), anim, frame(vp8, at=(3, 4))), ("a-big", extended(2), anim, frame(vp8, size=(1 << 16, 1 << 16))),
+        ("a-two-anims", extended(2), anim, anim, frame(vp8)),
+        ("a-short-frame", extended(2), anim, (b"ANMF", b"\0" * 15)),
+        ("a-small-frame", extended(2, (64, 64)), anim, frame(vp8, at=(3, 4))),
+        ("a-big", extended(2), anim, frame(vp8, size=(1 << 16, 1 << 16))),
         ("vp8-short", (b"VP8 ", vp8[1][:9])), ("vp8-inter", (b"VP8 ", bytes([vp8[1][0] | 1]) + vp8[1][1:])),
         ("vp8-hidden", (b"VP8 ", bytes([vp8[1][0] & ~16]) + vp8[1][1:])), ("vp8l-short", (b"VP8L", vp8l[1][:5])),
         ("vp8l-shorter", (b"VP8L", vp8l[1][:4])),
@@ -254,16 +263,23 @@ def handmade_gifs():
     control = lambda body: b"!\xf9" + bytes([len(body)]) + body + b"\0"
     for name, content in (
         ("plain", screen() + image()), ("palettes", screen(0x81) + b"\1" * 12 + image(0x82)),
-        ("larger-image", screen() + image(box=(5, 6, 40, 50))), ("no-size", screen(size=(0, 0)) + image(box=(0, 0, 0, 9))),
-        ("size-from-image", screen(size=(0, 0)) + image()), ("end", screen() + b";" + image()), ("junk", screen() + b"abc" + image()),
+        ("larger-image", screen() + image(box=(5, 6, 40, 50))),
+        ("no-size", screen(size=(0, 0)) + image(box=(0, 0, 0, 9))),
+        ("size-from-image", screen(size=(0, 0)) + image()), ("end", screen() + b";" + image()),
+        ("junk", screen() + b"abc" + image()),
         ("control", screen() + control(b"\0\0\0\0") + image()), ("control-3", screen() + control(b"\0\0\0") + image()),
-        ("control-3-transparent", screen() + control(b"\1\0\0") + image()), ("control-2", screen() + control(b"\0\0") + image()),
-        ("control-0", screen() + b"!\xf9\0" + image()), ("control-dispose", screen() + control(b"\x0d\0\0\1") + image()),
+        ("control-3-transparent", screen() + control(b"\1\0\0") + image()),
+        ("control-2", screen() + control(b"\0\0") + image()),
+        ("control-0", screen() + b"!\xf9\0" + image()),
+        ("control-dispose", screen() + control(b"\x0d\0\0\1") + image()),
         ("comment", screen() + b"!\xfe\x03abc\x02de\0" + image()), ("comment-empty", screen() + b"!\xfe\0" + image()),
         ("application", screen() + b"!\xff\x0bNETSCAPE2.0\3\1\0\0\0" + image()),
-        ("application-empty", screen() + b"!\xff\0" + image()), ("application-bare", screen() + b"!\xff\x0bNETSCAPE2.0\0" + image()),
-        ("application-short", screen() + b"!\xff\x0bNETSCAPE2.0\1\1\0" + image()), ("other", screen() + b"!\1\3abc\0" + image()),
-        ("other-empty", screen() + b"!\1\0" + image() + b"\0" * 300), ("no-image", screen()), ("too-large", screen(size=(65535, 65535)) + image()),
+        ("application-empty", screen() + b"!\xff\0" + image()),
+        ("application-bare", screen() + b"!\xff\x0bNETSCAPE2.0\0" + image()),
+        ("application-short", screen() + b"!\xff\x0bNETSCAPE2.0\1\1\0" + image()),
+        ("other", screen() + b"!\1\3abc\0" + image()),
+        ("other-empty", screen() + b"!\1\0" + image() + b"\0" * 300), ("no-image", screen()),
+        ("too-large", screen(size=(65535, 65535)) + image()),
         ("too-large-image", screen() + image(box=(0, 0, 65535, 65535))),
     ):
         yield f"gif-{name}", content
@@ -287,7 +303,8 @@ def handmade_tiffs():
     rand = random.Random(5)
     def entry(order, tag, values, kind=None):
         kind = kind or 3
-        formats = {1: "B", 2: "s", 3: "H", 4: "L", 5: "LL", 6: "b", 7: "B", 8: "h", 9: "l", 10: "ll", 11: "f", 12: "d", 13: "L", 16: "Q"}
+        formats = {1: "B", 3: "H", 4: "L", 5: "LL", 6: "b", 7: "B", 8: "h", 9: "l", 10: "ll", 11: "f", 12: "d", 13: "L",
+                   16: "Q"}
         if kind == 2:
             body = b"".join(b"%d" % v for v in values) + b"\0"
             return tag, kind, len(body), body
@@ -297,7 +314,8 @@ def handmade_tiffs():
     def make(order="<", big=False, kinds={}, drop=(), **changes):
         values = {256: [31], 257: [17], 258: [8, 8, 8], 259: [1], 262: [2], 273: [8], 277: [3], 278: [17]}
         values.update({int(k[1:]): v for k, v in changes.items()})
-        return tiff([entry(order, tag, v, kinds.get(tag)) for tag, v in sorted(values.items()) if tag not in drop], order, big) + b"\0" * 64
+        entries = [entry(order, tag, v, kinds.get(tag)) for tag, v in sorted(values.items()) if tag not in drop]
+        return tiff(entries, order, big) + b"\0" * 64
     yield "tiff-plain", make()
     yield "tiff-motorola", make(">")
     yield "tiff-big", make(big=True)
@@ -318,7 +336,7 @@ def handmade_tiffs():
         yield f"tiff-compression-{compression}-no-samples", make(t259=[compression], drop=(277, 262))
     for order in "<>":
         for photometric in range(10):
-            for bits in ([1], [2], [4], [8], [12], [16], [32], [8, 8], [8] * 3, [8] * 4, [8] * 5, [8] * 6, [16] * 3, [16] * 4):
+            for bits in [[n] for n in (1, 2, 4, 8, 12, 16, 32)] + [[8] * n for n in range(2, 7)] + [[16] * 3, [16] * 4]:
                 for extra in ((), (0,), (1,), (2,), (999,), (0, 0), (1, 0), (2, 0), (1, 0, 0), (0, 0, 0)):
                     if extra and rand.random() < 0.6:
                         continue

@@ -22,6 +22,8 @@ import subprocess
 import sys
 import warnings
 
+sys.dont_write_bytecode = True
+
 import PIL
 from PIL import Image
 
