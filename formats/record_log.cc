@@ -80,8 +80,10 @@ void count_row(LogTotals& totals, const LogRow& row) {
 
 void count_row(LogTotals& totals, const LogLeftOut& row) {
   ++totals.left_out;
+  if (row.ignored) ++totals.ignored;
   if (totals.first_left_out.size() < DatasetInfo::kMaxLeftOut) {
-    totals.first_left_out.push_back({.key = std::string(row.key), .reason = std::string(row.reason)});
+    totals.first_left_out.push_back(
+        {.key = std::string(row.key), .reason = std::string(row.reason), .ignored = row.ignored});
   }
 }
 
@@ -206,6 +208,7 @@ void RecordLog::append(const LogLeftOut& row) {
   body_.clear();
   append_sized(body_, bytes_of(row.key));
   append_sized(body_, bytes_of(row.reason));
+  append_le(body_, static_cast<std::uint8_t>(row.ignored));
   append_framed(kLeftOutRow);
   count_row(totals_, row);
 }
@@ -289,6 +292,7 @@ bool RecordLogReader::parse_left_out(std::span<const std::byte> body) {
   ByteReader in(body);
   left_out_.key = in.take_text(in.read<std::uint32_t>());
   left_out_.reason = in.take_text(in.read<std::uint32_t>());
+  left_out_.ignored = in.read<std::uint8_t>() != 0;
   return in.ok() && in.remaining() == 0;
 }
 

@@ -38,6 +38,7 @@ struct LogRow {
 struct LogLeftOut {
   std::string_view key;
   std::string_view reason;
+  bool ignored = false;
 };
 
 /// Sums over a log's rows, kept while it grows.
@@ -49,6 +50,7 @@ struct LogTotals {
   };
   std::uint64_t records = 0;
   std::uint64_t left_out = 0;
+  std::uint64_t ignored = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t segment_bytes = 0;
   std::uint64_t pixels = 0;
