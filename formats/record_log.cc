@@ -47,18 +47,6 @@ std::vector<std::byte> encode_head(std::string_view fingerprint) {
   return head;
 }
 
-std::uint64_t chain_digest(std::uint64_t before, const LogRow& row) {
-  const KeyHash key = hash_key(row.key);
-  std::byte link[44];
-  store_le(link, before);
-  store_le(link + 8, key.high);
-  store_le(link + 16, key.low);
-  store_le(link + 24, row.meta.label);
-  store_le(link + 32, row.meta.checksum);
-  store_le(link + 40, row.split);
-  return checksum_of(link);
-}
-
 void count_row(LogTotals& totals, const LogRow& row) {
   auto& ranges = totals.split_ranges;
   if (ranges.empty() || ranges.back().split != row.split) {
@@ -73,7 +61,8 @@ void count_row(LogTotals& totals, const LogRow& row) {
   totals.segment_bytes += row.meta.segments_size;
   totals.pixels += std::uint64_t{row.meta.width} * row.meta.height;
   totals.key_bytes += row.key.size();
-  totals.content_digest = chain_digest(totals.content_digest, row);
+  totals.content_digest =
+      chain_content_digest(totals.content_digest, row.key, row.meta.label, row.split, row.meta.checksum);
   totals.field_bytes.resize(std::max(totals.field_bytes.size(), row.fields.size()));
   for (std::size_t i = 0; i < row.fields.size(); ++i) totals.field_bytes[i] += row.fields[i].size();
 }
@@ -92,6 +81,19 @@ std::size_t head_size(std::string_view fingerprint) {
 }
 
 }  // namespace
+
+std::uint64_t chain_content_digest(std::uint64_t before, std::string_view key, std::int64_t label, std::uint32_t split,
+                                   std::uint64_t checksum) noexcept {
+  const KeyHash hash = hash_key(key);
+  std::byte link[44];
+  store_le(link, before);
+  store_le(link + 8, hash.high);
+  store_le(link + 16, hash.low);
+  store_le(link + 24, label);
+  store_le(link + 32, checksum);
+  store_le(link + 40, split);
+  return checksum_of(link);
+}
 
 RecordLog::RecordLog(File& file, std::uint64_t end) : file_(&file), out_(file, end, 256u << 10) {}
 

@@ -62,6 +62,10 @@ struct LogTotals {
   std::vector<LeftOut> first_left_out;     ///< at most DatasetInfo::kMaxLeftOut
 };
 
+/// The next link of LogTotals::content_digest.
+std::uint64_t chain_content_digest(std::uint64_t before, std::string_view key, std::int64_t label, std::uint32_t split,
+                                   std::uint64_t checksum) noexcept;
+
 class RecordLog {
  public:
   /// Starts an empty log in `file` (truncating it). `file` must outlive the log.

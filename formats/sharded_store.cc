@@ -64,6 +64,7 @@ class ShardedStore final : public StoreReader {
     for_each_part(first, count,
                   [](const StoreReader& shard, std::uint64_t begin, std::uint64_t n) { shard.release(begin, n); });
   }
+  std::span<const std::unique_ptr<StoreReader>> parts() const noexcept override { return shards_; }
   void check_container(DamageSink& sink) const override {
     for (const auto& shard : shards_) shard->check_container(sink);
   }

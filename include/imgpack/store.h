@@ -86,6 +86,9 @@ class StoreReader {
   /// Takes the payloads of [first, first + count) out of this process's resident memory (they stay in the page cache).
   virtual void release(std::uint64_t first, std::uint64_t count) const = 0;
 
+  /// The files of a dataset of several, in order; empty for a single file.
+  virtual std::span<const std::unique_ptr<StoreReader>> parts() const noexcept { return {}; }
+
   /// Checks all that is not a record's own bytes: header, index, checksums of sections, padding. Records themselves are
   /// checked by verify().
   virtual void check_container(DamageSink& sink) const = 0;
