@@ -5,7 +5,6 @@
 
 #include "formats/byte_reader.h"
 #include "formats/checksum.h"
-#include "formats/columns.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
 
@@ -61,8 +60,7 @@ void count_row(LogTotals& totals, const LogRow& row) {
   totals.segment_bytes += row.meta.segments_size;
   totals.pixels += std::uint64_t{row.meta.width} * row.meta.height;
   totals.key_bytes += row.key.size();
-  totals.content_digest =
-      chain_content_digest(totals.content_digest, row.key, row.meta.label, row.split, row.meta.checksum);
+  totals.content_digest.add(row.key, row.meta.label, row.meta.checksum);
   totals.field_bytes.resize(std::max(totals.field_bytes.size(), row.fields.size()));
   for (std::size_t i = 0; i < row.fields.size(); ++i) totals.field_bytes[i] += row.fields[i].size();
 }
@@ -81,19 +79,6 @@ std::size_t head_size(std::string_view fingerprint) {
 }
 
 }  // namespace
-
-std::uint64_t chain_content_digest(std::uint64_t before, std::string_view key, std::int64_t label, std::uint32_t split,
-                                   std::uint64_t checksum) noexcept {
-  const KeyHash hash = hash_key(key);
-  std::byte link[44];
-  store_le(link, before);
-  store_le(link + 8, hash.high);
-  store_le(link + 16, hash.low);
-  store_le(link + 24, label);
-  store_le(link + 32, checksum);
-  store_le(link + 40, split);
-  return checksum_of(link);
-}
 
 RecordLog::RecordLog(File& file, std::uint64_t end) : file_(&file), out_(file, end, 256u << 10) {}
 

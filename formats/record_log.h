@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/content_digest.h"
 #include "imgpack/dataset_info.h"
 #include "imgpack/record.h"
 #include "mmap/append_file.h"
@@ -55,16 +56,11 @@ struct LogTotals {
   std::uint64_t segment_bytes = 0;
   std::uint64_t pixels = 0;
   std::uint64_t key_bytes = 0;
-  /// Chained XXH3-64 over (key, label, split, checksum) of the records: equal for equal content in every format.
-  std::uint64_t content_digest = 0;
+  ContentDigest content_digest;
   std::vector<std::uint64_t> field_bytes;  ///< one a field
   std::vector<SplitRange> split_ranges;    ///< runs of records of one split
   std::vector<LeftOut> first_left_out;     ///< at most DatasetInfo::kMaxLeftOut
 };
-
-/// The next link of LogTotals::content_digest.
-std::uint64_t chain_content_digest(std::uint64_t before, std::string_view key, std::int64_t label, std::uint32_t split,
-                                   std::uint64_t checksum) noexcept;
 
 class RecordLog {
  public:

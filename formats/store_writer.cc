@@ -154,18 +154,18 @@ class JournaledWriter final : public StoreWriter {
     info_.records = totals.records;
     info_.payload_bytes = totals.payload_bytes;
     info_.pixels = totals.pixels;
-    info_.content_digest = totals.content_digest;
     info_.left_out_count = seed_left_out_ + totals.left_out;
     info_.ignored_count = seed_ignored_ + totals.ignored;
     for (const LeftOut& item : totals.first_left_out) {
       if (info_.left_out.size() < DatasetInfo::kMaxLeftOut) info_.left_out.push_back(item);
     }
-    if (info_.splits.empty()) return;
     std::vector<Split> ranges;
     for (const LogTotals::SplitRange& range : totals.split_ranges) {
+      if (info_.splits.empty()) break;
       ranges.push_back({.name = info_.splits[range.split].name, .begin = range.begin, .end = range.end});
     }
     info_.splits = std::move(ranges);
+    info_.content_digest = totals.content_digest.value(info_.splits);
   }
 
   fs::path path_;

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "formats/content_digest.h"
 #include "formats/key_slices.h"
-#include "formats/record_log.h"
 #include "formats/text.h"
 #include "imgpack/error.h"
 
@@ -146,40 +146,18 @@ class RecordPass {
   std::uint64_t records_ = 0;
 };
 
-/// The split's number as a writer numbers it: distinct names in order of appearance.
-class SplitNumbers {
- public:
-  explicit SplitNumbers(const DatasetInfo& info) : info_(info) {
-    for (const Split& split : info.splits) {
-      if (std::find(names_.begin(), names_.end(), split.name) == names_.end()) names_.push_back(split.name);
-    }
-  }
-  std::uint32_t of(std::uint64_t record) {
-    while (range_ < info_.splits.size() && record >= info_.splits[range_].end) ++range_;
-    if (range_ == info_.splits.size()) return 0;
-    const auto found = std::find(names_.begin(), names_.end(), info_.splits[range_].name);
-    return static_cast<std::uint32_t>(found - names_.begin());
-  }
-
- private:
-  const DatasetInfo& info_;
-  std::vector<std::string> names_;
-  std::size_t range_ = 0;
-};
-
 /// Counts, ranges and digest of the dataset's description against its records. Needs no payloads.
 void check_description(const StoreReader& store, DamageSink& sink) {
   const DatasetInfo& info = store.info();
   std::uint64_t payload_bytes = 0;
   std::uint64_t pixels = 0;
-  std::uint64_t digest = 0;
-  SplitNumbers splits(info);
+  ContentDigest digest;
   try {
     for (std::uint64_t record = 0; record < store.size(); ++record) {
       const RecordMeta meta = store.meta(record);
       payload_bytes += meta.payload_size;
       pixels += std::uint64_t{meta.width} * meta.height;
-      digest = chain_content_digest(digest, store.key(record), meta.label, splits.of(record), meta.checksum);
+      digest.add(store.key(record), meta.label, meta.checksum);
       if (record % kBlockRecords == kBlockRecords - 1) store.release(record + 1 - kBlockRecords, kBlockRecords);
     }
   } catch (const Error& error) {
@@ -193,7 +171,7 @@ void check_description(const StoreReader& store, DamageSink& sink) {
   expect(info.records == store.size(), "number of records");
   expect(info.payload_bytes == payload_bytes, "number of payload bytes");
   expect(info.pixels == pixels, "number of pixels");
-  expect(info.content_digest == digest, "content digest");
+  expect(info.content_digest == digest.value(info.splits), "content digest");
   std::uint64_t end = 0;
   for (const Split& split : info.splits) {
     expect(split.begin == end, "list of splits");
