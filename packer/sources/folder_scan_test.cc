@@ -32,13 +32,13 @@ TEST_CASE("class folders: labels are torchvision's class_to_idx") {
 
 TEST_CASE("nested folders: the order is that of torchvision's make_dataset") {
   const TempDir data, work;
-  for (const char* path : {"c/z.jpg", "c/a.jpg", "c/a/1.jpg", "c/a/b/2.jpg", "c/a-b/3.jpg", "c/a/a/0.jpg", "c/a.d/4.jpg",
-                           "c/B/5.jpg", "c/a b/6.jpg", "d/1.jpg"}) {
+  for (const char* path : {"c/z.jpg", "c/a.jpg", "c/a/1.jpg", "c/a/b/2.jpg", "c/a-b/3.jpg", "c/a/a/0.jpg",
+                           "c/a.d/4.jpg", "c/B/5.jpg", "c/a b/6.jpg", "d/1.jpg"}) {
     write_file(data / path, "x");
   }
   // for folder, _, names in sorted(os.walk(c)): for name in sorted(names): ... Folders are compared as whole paths, and
   // ' ', '-' and '.' are smaller than '/': "a b", "a-b" and "a.d" stand between "a" and "a/a".
-  const Names expected = {"c/a.jpg",   "c/z.jpg",     "c/B/5.jpg",   "c/a/1.jpg",   "c/a b/6.jpg",
+  const Names expected = {"c/a.jpg",     "c/z.jpg",     "c/B/5.jpg",   "c/a/1.jpg",   "c/a b/6.jpg",
                           "c/a-b/3.jpg", "c/a.d/4.jpg", "c/a/a/0.jpg", "c/a/b/2.jpg", "d/1.jpg"};
   CHECK(keys_of(*open_in(work, data.path())) == expected);
 }
@@ -56,8 +56,8 @@ TEST_CASE("a flat folder has no labels") {
 
 TEST_CASE("split folders become splits in the order train, val, test under their own names") {
   const TempDir data, work;
-  for (const char* path : {"Test/1.jpg", "Test/0.jpg", "validation/dog/1.jpg", "validation/ant/2.jpg", "train/dog/1.jpg",
-                           "train/cat/1.jpg", "annotations/train/1.xml", "README.md"}) {
+  for (const char* path : {"Test/1.jpg", "Test/0.jpg", "validation/dog/1.jpg", "validation/ant/2.jpg",
+                           "train/dog/1.jpg", "train/cat/1.jpg", "annotations/train/1.xml", "README.md"}) {
     write_file(data / path, path);
   }
   const auto source = open_in(work, data.path());
@@ -126,8 +126,8 @@ TEST_CASE("symbolic links are followed; those that lead nowhere or round and rou
   fs::create_directories(data / "a/deep/er");
   fs::create_directory_symlink("../../deep", data / "a/deep/er/again");
   const auto source = open_in(work, data.path());
-  CHECK(keys_of(*source) == Names{"a/1.jpg", "a/2.jpg", "a/broken.jpg", "a/self.jpg", "a/deep/er/again", "a/up",
-                                  "linked/1.jpg"});
+  CHECK(keys_of(*source) ==
+        Names{"a/1.jpg", "a/2.jpg", "a/broken.jpg", "a/self.jpg", "a/deep/er/again", "a/up", "linked/1.jpg"});
   CHECK(read_text(*source, entry_named(*source, "linked/1.jpg")) == "far");
   CHECK(read_text(*source, entry_named(*source, "a/2.jpg")) == "far");
   CHECK(entry_named(*source, "a/broken.jpg").problem == "broken symbolic link");

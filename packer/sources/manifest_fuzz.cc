@@ -4,10 +4,10 @@
 #include <span>
 #include <string_view>
 
+#include "formats/text.h"
 #include "imgpack/error.h"
 #include "mmap/file.h"
 #include "packer/sources/scans.h"
-#include "packer/sources/text.h"
 #include "tests/support/files.h"
 #include "tests/support/fuzz.h"
 
@@ -65,7 +65,8 @@ std::vector<std::vector<std::byte>> imgpack::testing::fuzz_seeds() {
   for (const std::string_view text : {
            std::string_view("path,label\na.jpg,1\nb.jpg,2\n"),
            std::string_view("\xef\xbb\xbfpath\tlabel\tsplit\tkey\r\na\tcat\ttrain\tk1\r\nb\tdog\tval\t\r\n"),
-           std::string_view("path,n:int64,box:float32[4],m:int64[2x2],s:bytes\n\"a,\"\"b\"\"\",5,1 2;3 4.5,1 2 3 4,x\n"),
+           std::string_view(
+               "path,n:int64,box:float32[4],m:int64[2x2],s:bytes\n\"a,\"\"b\"\"\",5,1 2;3 4.5,1 2 3 4,x\n"),
            std::string_view("label,path,age,weight,name\ncat,\"a\nb\",3,1.5,ann\n,../c/./d,4,nan,\n"),
            std::string_view("path\n/abs/x\n\n./y//z/../w\n"),
        }) {

@@ -97,8 +97,8 @@ TEST_CASE("tabs by name or by content") {
 
 TEST_CASE("keys: the key column, else the path without what leads out of a folder") {
   const Manifest m;
-  const auto source = m.open(
-      "path,key\na/b.jpg,\n/data/x.jpg,\n../up/y.jpg,\n./c//d/../z.jpg,\nnamed.jpg,my/key\n../../..,\n");
+  const auto source =
+      m.open("path,key\na/b.jpg,\n/data/x.jpg,\n../up/y.jpg,\n./c//d/../z.jpg,\nnamed.jpg,my/key\n../../..,\n");
   CHECK(keys_of(*source) == Names{"a/b.jpg", "data/x.jpg", "up/y.jpg", "c/z.jpg", "my/key", "../../.."});
   CHECK(entry_named(*source, "data/x.jpg").path == "/data/x.jpg");
 }
@@ -171,7 +171,7 @@ TEST_CASE("what is wrong in a manifest is named with its line and offset") {
       {head + "\n\nb,1,2\n", "3 cells where the header line has 2", 5, 17},
       {head + "\"b,1\nc,2\n", "a quote is not closed", 3, 15},
       {head + "\"b\"x,1\n", "text behind a closing quote", 3, 15},
-      {head + "\"b\nb\",1\nc\n", "1 cells", 5, 24},
+      {head + "\"b\nb\",1\nc\n", "1 cells", 5, 23},
       {head + std::string("b\0,1\n", 5), "a NUL byte", 3, 15},
       {head + "b\rc,1\n", "carriage return", 3, 15},
       {head + ",1\n", "the path is empty", 3, 15},

@@ -78,7 +78,9 @@ Error error_of(Action&& action) {
   return Error(ErrorCode::io, "");
 }
 
-inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 /// While it lives, the process has no special rights: root may read everything and would not see a denied permission.
 class WithoutRoot {
