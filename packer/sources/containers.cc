@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "imgpack/error.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 
@@ -19,42 +20,41 @@ namespace {
 constexpr std::size_t kMaxOpenFiles = 64;
 constexpr const char* kChangedSize = "changed size while being read";
 
-[[noreturn]] void refuse(std::string reason, std::string file) {
-  throw Error(ErrorCode::refused, std::move(reason), {.file = std::move(file)});
+[[noreturn]] void refuse(std::string reason, const std::filesystem::path& file) {
+  throw Error(ErrorCode::refused, std::move(reason), in_file(file));
 }
 
 /// Even what would be not_found elsewhere: it was there when it was listed.
-[[noreturn]] void fail(int error, const char* what, std::string file) {
-  throw Error(ErrorCode::io, fmt::format("cannot {}: {}", what, std::generic_category().message(error)),
-              {.file = std::move(file)});
+[[noreturn]] void fail(int error, const char* what, const std::filesystem::path& file) {
+  throw Error(ErrorCode::io, fmt::format("cannot {}: {}", what, std::generic_category().message(error)), in_file(file));
 }
 
-[[noreturn]] void refuse_or_fail(int error, const char* what, std::string file) {
-  if (const char* problem = entry_problem(error)) refuse(problem, std::move(file));
-  fail(error, what, std::move(file));
+[[noreturn]] void refuse_or_fail(int error, const char* what, const std::filesystem::path& file) {
+  if (const char* problem = entry_problem(error)) refuse(problem, file);
+  fail(error, what, file);
 }
 
-/// Reads from the start until `out` is full or the file ends.
-std::size_t read_up_to(const File& file, std::span<std::byte> out) {
+/// Reads until `out` is full or the file ends; negative with errno set if that fails.
+ssize_t read_up_to(int descriptor, std::span<std::byte> out) {
   std::size_t done = 0;
   while (done < out.size()) {
-    const ssize_t got = ::read(file.descriptor(), out.data() + done, out.size() - done);
+    const ssize_t got = ::read(descriptor, out.data() + done, out.size() - done);
     if (got == 0) break;
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      refuse_or_fail(errno, "read", file.path().native());
+    if (got > 0) {
+      done += static_cast<std::size_t>(got);
+    } else if (errno != EINTR) {
+      return got;
     }
-    done += static_cast<std::size_t>(got);
   }
-  return done;
+  return static_cast<ssize_t>(done);
 }
 
 void read_loose_file(const File& folder, const std::string& path, ByteBuffer& out) {
-  const auto name = [&folder, &path] { return (folder.path() / path).native(); };
+  const auto name = [&folder, &path] { return folder.path() / path; };
   // O_NONBLOCK: whatever has taken a file's place since the listing (a FIFO, a device) must not block the build.
   const int descriptor = ::openat(folder.descriptor(), path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
   if (descriptor < 0) refuse_or_fail(errno, "open", name());
-  const File file(descriptor, name());
+  const File file(descriptor, {});  // closes; its name is only put together for an error
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) fail(errno, "stat", name());
   if (S_ISDIR(status.st_mode)) refuse("is a folder", name());
@@ -62,9 +62,10 @@ void read_loose_file(const File& folder, const std::string& path, ByteBuffer& ou
   const auto size = static_cast<std::uint64_t>(status.st_size);
   if (size > kMaxEntryBytes) refuse(fmt::format("is larger than {} bytes", kMaxEntryBytes), name());
   // One byte more than there should be: a full read shows in the same call that the file has grown.
-  const std::size_t got = read_up_to(file, out.resize(static_cast<std::size_t>(size) + 1));
-  if (got != size) refuse(kChangedSize, name());
-  out.shrink(got);
+  const ssize_t got = read_up_to(descriptor, out.resize(static_cast<std::size_t>(size) + 1));
+  if (got < 0) refuse_or_fail(errno, "read", name());
+  if (static_cast<std::uint64_t>(got) != size) refuse(kChangedSize, name());
+  out.shrink(static_cast<std::size_t>(got));
 }
 
 }  // namespace
@@ -73,15 +74,22 @@ const char* entry_problem(int error) noexcept {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
-    case ESTALE: return "vanished since it was listed";
+    case ESTALE:
+      return "vanished since it was listed";
     case EACCES:
-    case EPERM: return "permission denied";
-    case ELOOP: return "loop of symbolic links";
-    case ENAMETOOLONG: return "path is too long";
+    case EPERM:
+      return "permission denied";
+    case ELOOP:
+      return "loop of symbolic links";
+    case ENAMETOOLONG:
+      return "path is too long";
     case ENXIO:
-    case ENODEV: return "is not a regular file";
-    case EISDIR: return "is a folder";
-    default: return nullptr;
+    case ENODEV:
+      return "is not a regular file";
+    case EISDIR:
+      return "is a folder";
+    default:
+      return nullptr;
   }
 }
 
@@ -89,9 +97,9 @@ File open_folder(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0) return File(descriptor, folder);
   const int error = errno;
-  if (error == ENOENT) throw Error(ErrorCode::not_found, "no such folder", {.file = folder.native()});
-  if (error == ENOTDIR) refuse("is not a folder", folder.native());
-  fail(error, "open folder", folder.native());
+  if (error == ENOENT) throw Error(ErrorCode::not_found, "no such folder", in_file(folder));
+  if (error == ENOTDIR) refuse("is not a folder", folder);
+  fail(error, "open folder", folder);
 }
 
 struct ContainerSet::Container {
@@ -115,7 +123,8 @@ class ContainerSet::OpenFiles {
         return slot.file;
       }
     }
-    // Opened outside the lock: on a network file system this takes a while. Two threads may open the same file; harmless.
+    // Opened outside the lock: on a network file system this takes a while. Two threads may open the same file;
+    // harmless.
     auto file = std::make_shared<const File>(open(containers[number]));
     const std::lock_guard lock(mutex_);
     if (slots_.size() < kMaxOpenFiles) {
@@ -139,13 +148,13 @@ class ContainerSet::OpenFiles {
 
   static File open(const Container& container) {
     const int descriptor = ::open(container.path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (descriptor < 0) refuse_or_fail(errno, "open", container.path.native());
+    if (descriptor < 0) refuse_or_fail(errno, "open", container.path);
     File file(descriptor, container.path);
     struct stat status {};
-    if (::fstat(descriptor, &status) != 0) fail(errno, "stat", container.path.native());
+    if (::fstat(descriptor, &status) != 0) fail(errno, "stat", container.path);
     if (status.st_dev != container.device || status.st_ino != container.inode ||
         static_cast<std::uint64_t>(status.st_size) != container.size) {
-      refuse("is not the file that was listed: it was replaced or changed size", container.path.native());
+      refuse("is not the file that was listed: it was replaced or changed size", container.path);
     }
     return file;
   }
@@ -161,17 +170,17 @@ ContainerSet::ContainerSet(ContainerSet&&) noexcept = default;
 ContainerSet& ContainerSet::operator=(ContainerSet&&) noexcept = default;
 
 std::uint32_t ContainerSet::add_folder(const std::filesystem::path& folder) {
-  containers_.push_back({.path = folder, .folder = open_folder(folder)});
+  containers_.push_back({.path = folder, .folder = open_folder(folder), .device = 0, .inode = 0, .size = 0});
   return size() - 1;
 }
 
 std::uint32_t ContainerSet::add_file(const std::filesystem::path& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) {
-    if (errno == ENOENT) throw Error(ErrorCode::not_found, "no such file", {.file = file.native()});
-    fail(errno, "stat", file.native());
+    if (errno == ENOENT) throw Error(ErrorCode::not_found, "no such file", in_file(file));
+    fail(errno, "stat", file);
   }
-  if (!S_ISREG(status.st_mode)) refuse("is not a regular file", file.native());
+  if (!S_ISREG(status.st_mode)) refuse("is not a regular file", file);
   containers_.push_back({.path = file,
                          .folder = {},
                          .device = status.st_dev,
@@ -180,7 +189,9 @@ std::uint32_t ContainerSet::add_file(const std::filesystem::path& file) {
   return size() - 1;
 }
 
-std::uint32_t ContainerSet::size() const noexcept { return static_cast<std::uint32_t>(containers_.size()); }
+std::uint32_t ContainerSet::size() const noexcept {
+  return static_cast<std::uint32_t>(containers_.size());
+}
 
 const std::filesystem::path& ContainerSet::path(std::uint32_t container) const noexcept {
   return containers_[container].path;
@@ -193,12 +204,12 @@ bool ContainerSet::is_folder(std::uint32_t container) const noexcept {
 void ContainerSet::read_range(const Container& container, const SourceEntry& entry, ByteBuffer& out) const {
   if (entry.size > kMaxEntryBytes) {
     throw Error(ErrorCode::refused, fmt::format("'{}' is larger than {} bytes", entry.key, kMaxEntryBytes),
-                {.file = container.path.native(), .offset = entry.offset});
+                in_file(container.path, entry.offset));
   }
   const std::span<std::byte> bytes = out.resize(static_cast<std::size_t>(entry.size));
   const bool inside = entry.offset <= container.size && entry.size <= container.size - entry.offset;
   if (!inside || open_files_->get(containers_, entry.container)->read_some_at(entry.offset, bytes) != bytes.size()) {
-    throw Error(ErrorCode::refused, kChangedSize, {.file = container.path.native(), .offset = entry.offset});
+    throw Error(ErrorCode::refused, kChangedSize, in_file(container.path, entry.offset));
   }
 }
 

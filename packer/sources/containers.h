@@ -13,8 +13,8 @@
 
 namespace imgpack {
 
-/// Folders stay open, so that a source keeps reading the folder it has listed. Of files, a fixed number is open at a time: a
-/// source may be made of many thousand tars. Const functions are thread-safe.
+/// Folders stay open, so that a source keeps reading the folder it has listed. Of files, a fixed number is open at a
+/// time: a source may be made of many thousand tars. Const functions are thread-safe.
 class ContainerSet {
  public:
   ContainerSet();

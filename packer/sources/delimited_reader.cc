@@ -8,7 +8,9 @@ namespace {
 constexpr std::size_t kBufferBytes = 1u << 18;
 }  // namespace
 
-DelimitedReader::DelimitedReader(const File& file, char separator) : file_(file), separator_(separator) { rewind(); }
+DelimitedReader::DelimitedReader(const File& file, char separator) : file_(file), separator_(separator) {
+  rewind();
+}
 
 void DelimitedReader::rewind() {
   buffer_.resize(kBufferBytes);
@@ -54,7 +56,8 @@ bool DelimitedReader::end_of_line(int byte) {
   if (byte == '\n' || byte == kEnd) return true;
   if (byte != '\r') return false;
   const int next = peek();
-  if (next != '\n' && next != kEnd) fail("a carriage return that ends no line; put the cell in quotes if it belongs to it");
+  if (next != '\n' && next != kEnd)
+    fail("a carriage return that ends no line; put the cell in quotes if it belongs to it");
   take();
   return true;
 }
@@ -118,6 +121,8 @@ Error DelimitedReader::error(ErrorCode code, std::string_view what) const {
                {.file = file_.path().native(), .record = row_line_, .offset = row_offset_});
 }
 
-void DelimitedReader::fail(std::string_view what) const { throw error(ErrorCode::damaged, what); }
+void DelimitedReader::fail(std::string_view what) const {
+  throw error(ErrorCode::damaged, what);
+}
 
 }  // namespace imgpack

@@ -11,9 +11,9 @@
 
 namespace imgpack {
 
-/// Lines end in LF or CRLF, the last one also in neither; a UTF-8 byte order mark and empty lines are skipped. A cell that begins
-/// with '"' ends at the next lone '"' and may hold separators, line ends and doubled quotes; elsewhere a '"' stands for itself.
-/// Memory is bounded by kMaxRowBytes. Not thread-safe.
+/// Lines end in LF or CRLF, the last one also in neither; a UTF-8 byte order mark and empty lines are skipped. A cell
+/// that begins with '"' ends at the next lone '"' and may hold separators, line ends and doubled quotes; elsewhere a
+/// '"' stands for itself. Memory is bounded by kMaxRowBytes. Not thread-safe.
 class DelimitedReader {
  public:
   static constexpr std::size_t kMaxRowBytes = 4u << 20;
@@ -22,8 +22,8 @@ class DelimitedReader {
   /// `file` must outlive the reader.
   DelimitedReader(const File& file, char separator);
 
-  /// Goes to the next row; false at the end. Throws damaged (a row that is too long or has too many cells, a quote that is not closed, text behind a
-  /// closing quote, a NUL byte, a CR without LF), io.
+  /// Goes to the next row; false at the end. Throws damaged (a row that is too long or has too many cells, a quote that
+  /// is not closed, text behind a closing quote, a NUL byte, a CR without LF), io.
   bool next();
   /// Back to before the first row.
   void rewind();
@@ -51,7 +51,7 @@ class DelimitedReader {
   const File& file_;
   char separator_;
   std::vector<std::byte> buffer_;
-  std::size_t at_ = 0;             ///< in buffer_
+  std::size_t at_ = 0;  ///< in buffer_
   std::size_t filled_ = 0;
   std::uint64_t buffer_offset_ = 0;  ///< of buffer_ in the file
   std::uint64_t line_ = 1;

@@ -14,16 +14,16 @@
 
 namespace imgpack {
 
-/// First add(), then finish(), then read(). Two files: the entries, and a row of fixed size an entry that says where it is.
-/// add() and finish() are not thread-safe, read() is.
+/// First add(), then finish(), then read(). Two files: the entries, and a row of fixed size an entry that says where it
+/// is. add() and finish() are not thread-safe, read() is.
 class EntrySpool {
  public:
   static constexpr std::uint32_t kMaxSplits = 65536;
 
   explicit EntrySpool(const std::filesystem::path& work_dir);
 
-  /// Returns the part of the encoded entry that says what will be packed (key, label, fields), valid until the next call.
-  /// REQUIRES: entry.split < kMaxSplits.
+  /// Returns the part of the encoded entry that says what will be packed (key, label, fields), valid until the next
+  /// call. REQUIRES: entry.split < kMaxSplits.
   std::span<const std::byte> add(const SourceEntry& entry);
   /// No add() follows. Entries can be read now, in the order in which they were added.
   void finish();

@@ -18,7 +18,9 @@ namespace imgpack {
 
 namespace {
 
-[[noreturn]] void refuse(std::string reason) { throw Error(ErrorCode::refused, std::move(reason)); }
+[[noreturn]] void refuse(std::string reason) {
+  throw Error(ErrorCode::refused, std::move(reason));
+}
 
 /// "[4]" or "[2x3]", brackets included.
 std::vector<std::uint32_t> parse_shape(std::string_view text, std::string_view cell) {

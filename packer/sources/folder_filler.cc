@@ -131,8 +131,7 @@ void warn_empty_classes(const std::vector<std::string>& classes, const std::vect
 
 void require_files(const SourceList& list, const std::filesystem::path& root) {
   if (list.size() == 0) {
-    throw Error(ErrorCode::refused, fmt::format("no files found in '{}'", printable(root.native())),
-                {.file = root.native()});
+    throw Error(ErrorCode::refused, fmt::format("no files found in '{}'", printable(root.native())), in_file(root));
   }
 }
 

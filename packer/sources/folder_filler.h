@@ -39,8 +39,8 @@ class FolderFiller {
   void add(std::string_view path, std::int64_t label, const char* problem = nullptr);
   /// All below `folder`. Returns how many entries that made.
   std::uint64_t add_tree(const std::string& folder, std::int64_t label);
-  /// What a folder of this shape holds; class folders get the labels of `labels`, which has one for each of shape.classes. Adds
-  /// to `counts` (indexed by label) what each class got. Warns of stray files.
+  /// What a folder of this shape holds; class folders get the labels of `labels`, which has one for each of
+  /// shape.classes. Adds to `counts` (indexed by label) what each class got. Warns of stray files.
   void add_shape(const FolderShape& shape, const std::vector<std::int64_t>& labels, std::vector<std::uint64_t>& counts);
 
  private:

@@ -1,12 +1,14 @@
 // Which of three layouts a folder has, and its listing:
 //
-// - split folders: all subfolders with images have the name of a split, in any case: train, training, val, valid, validation, dev,
-//   test, testing. Each becomes a split under the name that it has on disk; train stands first, then val, then test. A split is a
-//   folder of class folders or flat (no labels); classes are the union over the splits.
+// - split folders: all subfolders with images have the name of a split, in any case: train, training, val, valid,
+// validation, dev,
+//   test, testing. Each becomes a split under the name that it has on disk; train stands first, then val, then test. A
+//   split is a folder of class folders or flat (no labels); classes are the union over the splits.
 // - class folders: the sorted names of the subfolders are the classes, as torchvision's ImageFolder has them.
 // - a flat folder: its files, without labels.
 //
-// Whatever is a file is listed, also hidden ones and those without an image's extension: content decides when it is packed.
+// Whatever is a file is listed, also hidden ones and those without an image's extension: content decides when it is
+// packed.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -47,8 +49,8 @@ int split_rank(std::string_view folder) {
 }
 
 bool has_image_extension(std::string_view path) {
-  constexpr std::array<std::string_view, 11> kExtensions = {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp",
-                                                            ".bmp", ".tif",  ".tiff", ".gif", ".ppm"};
+  constexpr std::array<std::string_view, 11> kExtensions = {".jpg", ".jpeg", ".jpe",  ".jfif", ".png", ".webp",
+                                                            ".bmp", ".tif",  ".tiff", ".gif",  ".ppm"};
   const std::size_t dot = path.rfind('.');
   if (dot == std::string_view::npos) return false;
   return std::find(kExtensions.begin(), kExtensions.end(), ascii_lower(path.substr(dot))) != kExtensions.end();
@@ -72,17 +74,17 @@ std::vector<std::string> find_splits(const File& root, SourceList& list) {
   if (splits.empty()) return {};
   for (const std::string& other : others) {
     if (!holds_images(root, other)) continue;
-    list.warn(fmt::format("'{}' is the name of a split, but '{}' beside it has images too: every folder is taken as a class",
-                          printable(splits.front()), printable(other)));
+    list.warn(
+        fmt::format("'{}' is the name of a split, but '{}' beside it has images too: every folder is taken as a class",
+                    printable(splits.front()), printable(other)));
     return {};
   }
   if (!others.empty()) {
     list.warn(fmt::format("folders that are no splits and have no images are ignored: {}",
                           name_a_few(others, others.size())));
   }
-  std::stable_sort(splits.begin(), splits.end(), [](const std::string& a, const std::string& b) {
-    return split_rank(a) < split_rank(b);
-  });
+  std::stable_sort(splits.begin(), splits.end(),
+                   [](const std::string& a, const std::string& b) { return split_rank(a) < split_rank(b); });
   return splits;
 }
 

@@ -31,10 +31,13 @@ ItemKind kind_by_stat(int folder, const char* name) {
   struct stat status {};
   if (::fstatat(folder, name, &status, 0) == 0) return kind_of_mode(status.st_mode);
   switch (errno) {
-    case ELOOP: return ItemKind::loop;
+    case ELOOP:
+      return ItemKind::loop;
     case EACCES:
-    case EPERM: return ItemKind::denied;
-    default: return ItemKind::broken;
+    case EPERM:
+      return ItemKind::denied;
+    default:
+      return ItemKind::broken;
   }
 }
 
@@ -81,11 +84,16 @@ struct LaterPath {
 
 const char* problem_of(ItemKind kind) noexcept {
   switch (kind) {
-    case ItemKind::special: return "is not a regular file";
-    case ItemKind::broken: return "broken symbolic link";
-    case ItemKind::loop: return "loop of symbolic links";
-    case ItemKind::denied: return "permission denied";
-    default: return nullptr;
+    case ItemKind::special:
+      return "is not a regular file";
+    case ItemKind::broken:
+      return "broken symbolic link";
+    case ItemKind::loop:
+      return "loop of symbolic links";
+    case ItemKind::denied:
+      return "permission denied";
+    default:
+      return nullptr;
   }
 }
 
@@ -100,11 +108,18 @@ void FolderListing::add(int descriptor, const char* name, unsigned char type) {
   if (text == "." || text == "..") return;
   ItemKind kind;
   switch (type) {
-    case DT_REG: kind = ItemKind::file; break;
-    case DT_DIR: kind = ItemKind::folder; break;
+    case DT_REG:
+      kind = ItemKind::file;
+      break;
+    case DT_DIR:
+      kind = ItemKind::folder;
+      break;
     case DT_LNK:
-    case DT_UNKNOWN: kind = kind_by_stat(descriptor, name); break;
-    default: kind = ItemKind::special;
+    case DT_UNKNOWN:
+      kind = kind_by_stat(descriptor, name);
+      break;
+    default:
+      kind = ItemKind::special;
   }
   items_.push_back({names_.size(), static_cast<std::uint16_t>(text.size()), kind});
   names_ += text;
@@ -151,8 +166,8 @@ bool FolderListing::has(ItemKind kind) const noexcept {
 
 bool walk_folder(const File& root, const std::string& start, const std::function<bool(const WalkItem&)>& visit) {
   // A folder's path is smaller than those of all folders inside it: taking the smallest of those that are known visits
-  // all in order of their paths, without a list of the whole tree. That is not the order of a depth-first walk: "a-b" comes before
-  // "a/b".
+  // all in order of their paths, without a list of the whole tree. That is not the order of a depth-first walk: "a-b"
+  // comes before "a/b".
   std::priority_queue<Pending, std::vector<Pending>, LaterPath> pending;
   pending.push({start, ancestors_of(root, start)});
   FolderListing listing;

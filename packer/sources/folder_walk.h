@@ -36,7 +36,8 @@ const char* problem_of(ItemKind kind) noexcept;
 /// The names in one folder, sorted bytewise. Memory: about 16 bytes and the name, each.
 class FolderListing {
  public:
-  /// Lists the folder `path` below `root` ("" is `root` itself). Returns nullptr, or why the folder can't be listed. Throws io.
+  /// Lists the folder `path` below `root` ("" is `root` itself). Returns nullptr, or why the folder can't be listed.
+  /// Throws io.
   const char* load(const File& root, const std::string& path);
 
   std::size_t size() const noexcept { return items_.size(); }
@@ -66,10 +67,10 @@ struct WalkItem {
   const char* problem = nullptr;  ///< nullptr for a file
 };
 
-/// Visits all files in the folder `start` below `root` and in the folders inside it, in the order of torchvision's make_dataset:
-/// folders sorted by their whole path, the files of each sorted by name. Symbolic links are followed; one that leads back to a
-/// folder it lies in is a problem, as is a folder that can't be listed. Ends early when `visit` returns false, and returns
-/// whether it never did.
+/// Visits all files in the folder `start` below `root` and in the folders inside it, in the order of torchvision's
+/// make_dataset: folders sorted by their whole path, the files of each sorted by name. Symbolic links are followed; one
+/// that leads back to a folder it lies in is a problem, as is a folder that can't be listed. Ends early when `visit`
+/// returns false, and returns whether it never did.
 bool walk_folder(const File& root, const std::string& start, const std::function<bool(const WalkItem&)>& visit);
 
 /// "folder/name", or "name" if `folder` is empty.

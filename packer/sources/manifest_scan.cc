@@ -1,5 +1,5 @@
-// Manifests: a header line and one row an image, in two passes over the file. The first finds what depends on all rows (classes,
-// splits, field types), the second adds the entries; neither keeps rows.
+// Manifests: a header line and one row an image, in two passes over the file. The first finds what depends on all rows
+// (classes, splits, field types), the second adds the entries; neither keeps rows.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -103,8 +103,8 @@ Columns read_header(DelimitedReader& reader) {
 bool next_row(DelimitedReader& reader, const Columns& columns) {
   if (!reader.next()) return false;
   if (reader.cells().size() != columns.count) {
-    throw reader.error(ErrorCode::damaged, fmt::format("{} cells where the header line has {}", reader.cells().size(),
-                                                       columns.count));
+    throw reader.error(ErrorCode::damaged,
+                       fmt::format("{} cells where the header line has {}", reader.cells().size(), columns.count));
   }
   if (reader.cells()[columns.path].empty()) throw reader.error(ErrorCode::damaged, "the path is empty");
   return true;
@@ -220,9 +220,9 @@ void fill_fields(const DelimitedReader& reader, const Columns& columns, SourceEn
   for (std::size_t i = 0; i < columns.fields.size(); ++i) {
     const Columns::Field& field = columns.fields[i];
     if (encode_field(field.spec, reader.cells()[field.column], entry.fields[i])) continue;
-    throw reader.error(ErrorCode::damaged,
-                       fmt::format("'{}' in column '{}' is no {}", printable(reader.cells()[field.column].substr(0, 80)),
-                                   printable(field.spec.name), describe_type(field.spec)));
+    throw reader.error(ErrorCode::damaged, fmt::format("'{}' in column '{}' is no {}",
+                                                       printable(reader.cells()[field.column].substr(0, 80)),
+                                                       printable(field.spec.name), describe_type(field.spec)));
   }
 }
 

@@ -148,7 +148,9 @@ std::uint32_t SourceList::add_folder(const std::filesystem::path& folder) {
   return state_->containers.add_folder(folder);
 }
 
-std::uint32_t SourceList::add_file(const std::filesystem::path& file) { return state_->containers.add_file(file); }
+std::uint32_t SourceList::add_file(const std::filesystem::path& file) {
+  return state_->containers.add_file(file);
+}
 
 void SourceList::add(const SourceEntry& entry) {
   if (entry.split >= EntrySpool::kMaxSplits) {
@@ -168,13 +170,15 @@ void SourceList::warn(std::string warning) {
   }
 }
 
-std::uint64_t SourceList::size() const noexcept { return state_->entries.size(); }
+std::uint64_t SourceList::size() const noexcept {
+  return state_->entries.size();
+}
 
 std::unique_ptr<Source> SourceList::finish() && {
   State& state = *state_;
   if (state.entries.size() == 0) {
     throw Error(ErrorCode::refused, "nothing to pack",
-                {.file = state.containers.size() == 0 ? std::string() : state.containers.path(0).native()});
+                in_file(state.containers.size() == 0 ? std::filesystem::path() : state.containers.path(0)));
   }
   if (state.entries.split_sizes().size() > std::max<std::size_t>(1, info.splits.size())) {
     throw Error(ErrorCode::invalid_argument, "an entry of the source is in a split that has no name");
