@@ -110,6 +110,11 @@ TarSet find_in_folder(const fs::path& folder) {
     if (wanted && is_regular(entry.path())) tars.push_back(entry.path());
   }
   std::sort(tars.begin(), tars.end());
+  for (const char* unpacked : {"train", "val", "test"}) {
+    if (is_folder(folder / unpacked)) {
+      set.warnings.push_back(fmt::format("the folder '{}' beside ImageNet's tars was ignored", unpacked));
+    }
+  }
   for (const fs::path& tar : tars) {
     const std::string& name = tar.filename().native();
     if (!class_tar_wnid(name).empty()) {
