@@ -105,7 +105,7 @@ TarSet find_in_folder(const fs::path& folder) {
   set.folder = folder;
   std::vector<fs::path> tars;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    const std::string& name = entry.path().filename().native();
+    const std::string name = entry.path().filename().native();
     const bool wanted = name.ends_with(".tar") || role_of_name(name) != Role::none;
     if (wanted && is_regular(entry.path())) tars.push_back(entry.path());
   }
@@ -116,7 +116,7 @@ TarSet find_in_folder(const fs::path& folder) {
     }
   }
   for (const fs::path& tar : tars) {
-    const std::string& name = tar.filename().native();
+    const std::string name = tar.filename().native();
     if (!class_tar_wnid(name).empty()) {
       set.class_tars.push_back(tar);
     } else if (name.find("_img_train_t3") != std::string::npos) {
