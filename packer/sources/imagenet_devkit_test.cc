@@ -46,7 +46,9 @@ void pack_devkit(const fs::path& folder, const fs::path& tar) {
   write_file(tar, builder.finish());
 }
 
-bool mentions(const Error& error, const std::string& text) { return contains(error.what(), text); }
+bool mentions(const Error& error, const std::string& text) {
+  return contains(error.what(), text);
+}
 
 std::unique_ptr<Source> scan(const fs::path& path, const TempDir& work) {
   REQUIRE(is_imagenet_tars(path));
