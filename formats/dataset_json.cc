@@ -47,8 +47,10 @@ DatasetInfo decode(const Json& json) {
     info.classes.push_back({.name = item.at("name").get<std::string>(), .words = item.at("words").get<std::string>()});
   }
   for (const Json& item : json.at("splits")) {
-    Split split{item.at("name").get<std::string>(), item.at("begin").get<std::uint64_t>(), item.at("end").get<std::uint64_t>()};
-    if (split.begin > split.end || split.end > info.records) throw std::runtime_error("a split lies outside the records");
+    Split split{item.at("name").get<std::string>(), item.at("begin").get<std::uint64_t>(),
+                item.at("end").get<std::uint64_t>()};
+    if (split.begin > split.end || split.end > info.records)
+      throw std::runtime_error("a split lies outside the records");
     info.splits.push_back(std::move(split));
   }
   for (const Json& item : json.at("fields")) info.fields.push_back(decode_field(item));
@@ -59,8 +61,11 @@ DatasetInfo decode(const Json& json) {
   info.tool_version = json.at("tool_version").get<std::string>();
   info.metadata = json.at("metadata").get<std::map<std::string, std::string>>();
   info.left_out_count = json.at("left_out").at("count").get<std::uint64_t>();
+  info.ignored_count = json.at("left_out").at("ignored").get<std::uint64_t>();
   for (const Json& item : json.at("left_out").at("first")) {
-    info.left_out.push_back({.key = item.at("key").get<std::string>(), .reason = item.at("reason").get<std::string>()});
+    info.left_out.push_back({.key = item.at("key").get<std::string>(),
+                             .reason = item.at("reason").get<std::string>(),
+                             .ignored = item.at("ignored").get<bool>()});
   }
   return info;
 }
@@ -86,20 +91,22 @@ std::string dataset_info_to_json(const DatasetInfo& info) {
   for (const FieldSpec& field : info.fields) json["fields"].push_back(encode(field));
   json["classes"] = Json::array();
   for (const ClassInfo& item : info.classes) json["classes"].push_back({{"name", item.name}, {"words", item.words}});
-  json["left_out"] = {{"count", info.left_out_count}, {"first", Json::array()}};
+  json["left_out"] = {{"count", info.left_out_count}, {"ignored", info.ignored_count}, {"first", Json::array()}};
   for (const LeftOut& item : info.left_out) {
-    json["left_out"]["first"].push_back({{"key", item.key}, {"reason", item.reason}});
+    json["left_out"]["first"].push_back({{"key", item.key}, {"reason", item.reason}, {"ignored", item.ignored}});
   }
   try {
     return json.dump();
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("a name in the dataset's description is not UTF-8 ({})", error.what()));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a name in the dataset's description is not UTF-8 ({})", error.what()));
   }
 }
 
 DatasetInfo dataset_info_from_json(std::string_view json, const std::filesystem::path& file) {
   const ErrorPlace place{.file = file.string(), .record = {}, .offset = {}};
-  if (json.size() > kMaxJsonBytes) throw Error(ErrorCode::damaged, "the dataset's description is absurdly large", place);
+  if (json.size() > kMaxJsonBytes)
+    throw Error(ErrorCode::damaged, "the dataset's description is absurdly large", place);
   try {
     return decode(Json::parse(json));
   } catch (const std::exception& error) {

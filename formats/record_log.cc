@@ -5,7 +5,6 @@
 
 #include "formats/byte_reader.h"
 #include "formats/checksum.h"
-#include "formats/columns.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
 
@@ -24,6 +23,7 @@ constexpr std::size_t kWindow = 1u << 20;
 constexpr std::size_t kMaxSplitRanges = 4096;
 constexpr std::uint8_t kRecordRow = 1;
 constexpr std::uint8_t kLeftOutRow = 2;
+constexpr std::uint8_t kSealRow = 3;
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -46,23 +46,12 @@ std::vector<std::byte> encode_head(std::string_view fingerprint) {
   return head;
 }
 
-std::uint64_t chain_digest(std::uint64_t before, const LogRow& row) {
-  const KeyHash key = hash_key(row.key);
-  std::byte link[44];
-  store_le(link, before);
-  store_le(link + 8, key.high);
-  store_le(link + 16, key.low);
-  store_le(link + 24, row.meta.label);
-  store_le(link + 32, row.meta.checksum);
-  store_le(link + 40, row.split);
-  return checksum_of(link);
-}
-
 void count_row(LogTotals& totals, const LogRow& row) {
   auto& ranges = totals.split_ranges;
   if (ranges.empty() || ranges.back().split != row.split) {
     if (ranges.size() == kMaxSplitRanges) {
-      throw Error(ErrorCode::refused, "the records of a split must follow one another: there are too many changes of split");
+      throw Error(ErrorCode::refused,
+                  "the records of a split must follow one another: there are too many changes of split");
     }
     ranges.push_back({.split = row.split, .begin = totals.records, .end = totals.records});
   }
@@ -71,19 +60,23 @@ void count_row(LogTotals& totals, const LogRow& row) {
   totals.segment_bytes += row.meta.segments_size;
   totals.pixels += std::uint64_t{row.meta.width} * row.meta.height;
   totals.key_bytes += row.key.size();
-  totals.content_digest = chain_digest(totals.content_digest, row);
+  totals.content_digest.add(row.key, row.meta.label, row.meta.checksum);
   totals.field_bytes.resize(std::max(totals.field_bytes.size(), row.fields.size()));
   for (std::size_t i = 0; i < row.fields.size(); ++i) totals.field_bytes[i] += row.fields[i].size();
 }
 
 void count_row(LogTotals& totals, const LogLeftOut& row) {
   ++totals.left_out;
+  if (row.ignored) ++totals.ignored;
   if (totals.first_left_out.size() < DatasetInfo::kMaxLeftOut) {
-    totals.first_left_out.push_back({.key = std::string(row.key), .reason = std::string(row.reason)});
+    totals.first_left_out.push_back(
+        {.key = std::string(row.key), .reason = std::string(row.reason), .ignored = row.ignored});
   }
 }
 
-std::size_t head_size(std::string_view fingerprint) { return kMagic.size() + 4 + fingerprint.size() + 8; }
+std::size_t head_size(std::string_view fingerprint) {
+  return kMagic.size() + 4 + fingerprint.size() + 8;
+}
 
 }  // namespace
 
@@ -121,8 +114,10 @@ RecordLog RecordLog::resume(File& file, std::uint64_t records) {
     if (kind == RecordLogReader::Kind::record) {
       if (totals.records == records) break;
       count_row(totals, reader.record());
-    } else {
+    } else if (kind == RecordLogReader::Kind::left_out) {
       count_row(totals, reader.left_out());
+    } else {
+      break;
     }
     end = reader.offset();
   }
@@ -134,8 +129,32 @@ RecordLog RecordLog::resume(File& file, std::uint64_t records) {
   return log;
 }
 
+std::optional<RecordLog> RecordLog::resume_sealed(File& file) {
+  RecordLogReader reader(file);
+  LogTotals totals;
+  while (true) {
+    switch (reader.next()) {
+      case RecordLogReader::Kind::record:
+        count_row(totals, reader.record());
+        break;
+      case RecordLogReader::Kind::left_out:
+        count_row(totals, reader.left_out());
+        break;
+      case RecordLogReader::Kind::end:
+        return std::nullopt;
+      case RecordLogReader::Kind::sealed: {
+        RecordLog log(file, reader.offset());
+        log.totals_ = std::move(totals);
+        log.sealed_ = true;
+        return log;
+      }
+    }
+  }
+}
+
 void RecordLog::append_framed(std::uint8_t type) {
-  if (body_.size() > kMaxBody) throw Error(ErrorCode::invalid_argument, "a record's key and fields are larger than 1 GiB");
+  if (body_.size() > kMaxBody)
+    throw Error(ErrorCode::invalid_argument, "a record's key and fields are larger than 1 GiB");
   std::byte head[kRowHead];
   store_le(head, static_cast<std::uint32_t>(body_.size()));
   head[4] = std::byte{type};
@@ -176,11 +195,22 @@ void RecordLog::append(const LogLeftOut& row) {
   body_.clear();
   append_sized(body_, bytes_of(row.key));
   append_sized(body_, bytes_of(row.reason));
+  append_le(body_, static_cast<std::uint8_t>(row.ignored));
   append_framed(kLeftOutRow);
   count_row(totals_, row);
 }
 
-void RecordLog::flush() { out_.flush(); }
+void RecordLog::flush() {
+  out_.flush();
+}
+
+void RecordLog::seal() {
+  body_.clear();
+  append_framed(kSealRow);
+  out_.flush();
+  file_->sync();
+  sealed_ = true;
+}
 
 RecordLogReader::RecordLogReader(const File& file) : file_(file) {
   const std::optional<std::string> fingerprint = RecordLog::read_fingerprint(file);
@@ -213,10 +243,12 @@ RecordLogReader::Kind RecordLogReader::next() {
   if (checksum_of(covered) != load_le<std::uint64_t>(row.data() + covered.size())) return Kind::end;
   const auto type = static_cast<std::uint8_t>(row[4]);
   const std::span<const std::byte> body = covered.subspan(kRowHead);
-  const bool good = type == kRecordRow ? parse_record(body) : type == kLeftOutRow && parse_left_out(body);
-  if (!good) return Kind::end;
-  offset_ += row.size();
-  return type == kRecordRow ? Kind::record : Kind::left_out;
+  Kind kind = Kind::end;
+  if (type == kRecordRow && parse_record(body)) kind = Kind::record;
+  if (type == kLeftOutRow && parse_left_out(body)) kind = Kind::left_out;
+  if (type == kSealRow) kind = Kind::sealed;
+  if (kind != Kind::end) offset_ += row.size();
+  return kind;
 }
 
 bool RecordLogReader::parse_record(std::span<const std::byte> body) {
@@ -247,6 +279,7 @@ bool RecordLogReader::parse_left_out(std::span<const std::byte> body) {
   ByteReader in(body);
   left_out_.key = in.take_text(in.read<std::uint32_t>());
   left_out_.reason = in.take_text(in.read<std::uint32_t>());
+  left_out_.ignored = in.read<std::uint8_t>() != 0;
   return in.ok() && in.remaining() == 0;
 }
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/content_digest.h"
 #include "imgpack/dataset_info.h"
 #include "imgpack/record.h"
 #include "mmap/append_file.h"
@@ -38,6 +39,7 @@ struct LogRow {
 struct LogLeftOut {
   std::string_view key;
   std::string_view reason;
+  bool ignored = false;
 };
 
 /// Sums over a log's rows, kept while it grows.
@@ -49,12 +51,12 @@ struct LogTotals {
   };
   std::uint64_t records = 0;
   std::uint64_t left_out = 0;
+  std::uint64_t ignored = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t segment_bytes = 0;
   std::uint64_t pixels = 0;
   std::uint64_t key_bytes = 0;
-  /// Chained XXH3-64 over (key, label, split, checksum) of the records: equal for equal content in every format.
-  std::uint64_t content_digest = 0;
+  ContentDigest content_digest;
   std::vector<std::uint64_t> field_bytes;  ///< one a field
   std::vector<SplitRange> split_ranges;    ///< runs of records of one split
   std::vector<LeftOut> first_left_out;     ///< at most DatasetInfo::kMaxLeftOut
@@ -68,10 +70,16 @@ class RecordLog {
   static std::optional<std::string> read_fingerprint(const File& file);
   /// Goes on with the log in `file`, keeping `records` record rows and the left-out rows before the next one.
   static RecordLog resume(File& file, std::uint64_t records);
+  /// Goes on with a log that was sealed, or gives nothing if it was not.
+  static std::optional<RecordLog> resume_sealed(File& file);
 
   void append(const LogRow& row);
   void append(const LogLeftOut& row);
   void flush();
+  /// Notes durably that all outputs are complete and synced: only publishing is left. Nothing may be appended
+  /// afterwards.
+  void seal();
+  bool sealed() const noexcept { return sealed_; }
 
   std::uint64_t records() const noexcept { return totals_.records; }
   std::uint64_t left_out() const noexcept { return totals_.left_out; }
@@ -87,12 +95,13 @@ class RecordLog {
   AppendFile out_;
   std::vector<std::byte> body_;
   LogTotals totals_;
+  bool sealed_ = false;
 };
 
 /// Reads a log from its start. Stops quietly at a torn or damaged row. Not thread-safe.
 class RecordLogReader {
  public:
-  enum class Kind { record, left_out, end };
+  enum class Kind { record, left_out, sealed, end };
 
   /// All that was appended must have been flushed.
   explicit RecordLogReader(const File& file);
@@ -108,7 +117,7 @@ class RecordLogReader {
   bool parse_left_out(std::span<const std::byte> body);
 
   const File& file_;
-  std::vector<std::byte> buffer_;   ///< a window of the file
+  std::vector<std::byte> buffer_;  ///< a window of the file
   std::size_t filled_ = 0;
   std::uint64_t window_offset_ = 0;
   std::uint64_t offset_ = 0;
