@@ -8,9 +8,9 @@
 #include "formats/dataset_json.h"
 #include "formats/hdf5/layout.h"
 #include "formats/hdf5/library.h"
+#include "formats/hdf5/metadata_check.h"
 #include "formats/hdf5/storage.h"
 #include "imgpack/error.h"
-#include "mmap/little_endian.h"
 
 namespace imgpack::hdf5 {
 
@@ -30,7 +30,6 @@ class IndexReader {
     FileIndex index;
     accounted_ = kSuperblockSize + header_bytes("/");
     index.others.push_back(read_info(index.info));
-    check_end();
     index.encoded = dataset({.path = kEncoded, .type = H5T_STD_U8LE, .element = {}});
     index.others.push_back(dataset({.path = kClasses, .type = H5I_INVALID_HID, .element = {}}));
     for (const Column column : plain_columns()) add_column(index, column);
@@ -91,14 +90,8 @@ class IndexReader {
     if (!has(kInfo)) {
       fail(ErrorCode::unsupported, "it is an HDF5 file, but not one that imgpack wrote: there is no dataset 'imgpack' in it");
     }
+    check_version();
     StoredDataset stored = dataset({.path = kInfo, .type = H5T_STD_U8LE, .element = {}});
-    const DatasetHandle object(H5Dopen2(connection_.file(), kInfo, H5P_DEFAULT));
-    const auto version = attribute(object.get(), kVersionAttribute, H5T_STD_U32LE);
-    if (!version) fail(ErrorCode::unsupported, "it is an HDF5 file, but its dataset 'imgpack' is not of imgpack's making");
-    if (*version != kFormatVersion) {
-      fail(ErrorCode::unsupported, fmt::format("it has version {} of imgpack's HDF5 format; this program knows version {}",
-                                               *version, kFormatVersion));
-    }
     if (checksum_of(stored.bytes) != stored.digest) fail(ErrorCode::damaged, "the dataset's description has been changed");
     info = dataset_info_from_json({reinterpret_cast<const char*>(stored.bytes.data()), stored.bytes.size()}, file_.path());
     try {
@@ -109,11 +102,14 @@ class IndexReader {
     return stored;
   }
 
-  /// The library tolerates bytes behind the end that the superblock states; we left none.
-  void check_end() const {
-    const auto end = load_le<std::uint64_t>(file_.bytes().data() + kSuperblockEndAt);
-    if (end != file_.size()) {
-      fail(ErrorCode::damaged, fmt::format("it has {} bytes where its superblock says {}", file_.size(), end));
+  void check_version() const {
+    const DatasetHandle object(H5Dopen2(connection_.file(), kInfo, H5P_DEFAULT));
+    if (!object.valid()) fail_in_library("its dataset 'imgpack' cannot be opened");
+    const auto version = attribute(object.get(), kVersionAttribute, H5T_STD_U32LE);
+    if (!version) fail(ErrorCode::unsupported, "it is an HDF5 file, but its dataset 'imgpack' is not of imgpack's making");
+    if (*version != kFormatVersion) {
+      fail(ErrorCode::unsupported, fmt::format("it has version {} of imgpack's HDF5 format; this program knows version {}",
+                                               *version, kFormatVersion));
     }
   }
 
@@ -208,28 +204,10 @@ class IndexReader {
   std::uint64_t accounted_ = 0;
 };
 
-/// The first bytes of the file, before libhdf5 sees any of it. Old superblocks have no checksum, and neither has the metadata
-/// behind them: no file of ours has one, and the library is not to be let loose on what may be a changed byte of ours.
-void check_superblock(const MappedFile& file) {
-  const auto fail = [&](ErrorCode code, std::string message) {
-    throw Error(code, std::move(message), {.file = file.path().string(), .record = {}, .offset = {}});
-  };
-  if (file.size() < kSuperblockSize) fail(ErrorCode::damaged, "it is too short for an HDF5 file");
-  const std::span<const std::byte> head = file.bytes().first(kSuperblockSize);
-  if (std::string_view(reinterpret_cast<const char*>(head.data()), kSignature.size()) != kSignature) {
-    fail(ErrorCode::damaged, "it does not start as HDF5 files do");
-  }
-  const auto version = std::to_integer<unsigned>(head[kSuperblockVersionAt]);
-  if (version != 2 && version != 3) {
-    fail(ErrorCode::unsupported,
-         fmt::format("it is an HDF5 file, but not one that imgpack wrote: its superblock has version {}", version));
-  }
-}
-
 }  // namespace
 
 FileIndex read_file_index(const MappedFile& file) {
-  check_superblock(file);
+  check_metadata(file);
   const Session session;
   return IndexReader(file).read();
 }

@@ -75,7 +75,7 @@ void create_field_groups(FileWriter& file, const std::vector<FieldSpec>& fields)
   if (fields.empty()) return;
   std::size_t name_bytes = 0;
   for (const FieldSpec& field : fields) name_bytes += link_name(field.name).size();
-  const std::size_t mean = (name_bytes + fields.size() - 1) / fields.size();
+  const std::size_t mean = (name_bytes + fields.size() - 1) / fields.size() + 1;  // the character set takes a byte
   file.create_group(kFields, fields.size(), mean);
   const auto blobs = std::count_if(fields.begin(), fields.end(),
                                    [](const FieldSpec& field) { return field.type == FieldType::bytes; });

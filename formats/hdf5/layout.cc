@@ -102,6 +102,12 @@ std::span<const Column> plain_columns() noexcept {
   return kPlainColumns;
 }
 
+std::vector<std::string> plain_names() {
+  std::vector<std::string> names;
+  for (const PlainColumn& plain : kPlain) names.emplace_back(plain.name);
+  return names;
+}
+
 std::string link_name(std::string_view field_name) {
   std::string name;
   for (const char character : field_name) {

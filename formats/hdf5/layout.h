@@ -24,11 +24,9 @@ inline constexpr const char* kFieldOffsets = "field_offsets";
 inline constexpr const char* kVersionAttribute = "format_version";
 inline constexpr const char* kDigestAttribute = "xxh3_64";
 
-/// The superblock at the start of a file: the part that is looked at before libhdf5 is asked.
+/// What a file starts with.
 inline constexpr std::string_view kSignature("\x89HDF\r\n\x1a\n", 8);
 inline constexpr std::size_t kSuperblockSize = 48;
-inline constexpr std::size_t kSuperblockVersionAt = 8;
-inline constexpr std::size_t kSuperblockEndAt = 28;
 
 /// Longest name in `classes`; longer ones are cut there (whole in the dataset's metadata).
 inline constexpr std::size_t kMaxClassName = 1024;
@@ -50,6 +48,9 @@ DatasetSpec dataset_spec(Column column, const std::vector<FieldSpec>& fields, st
 
 /// All columns that a file may hold, apart from fields'.
 std::span<const Column> plain_columns() noexcept;
+
+/// Their names.
+std::vector<std::string> plain_names();
 
 /// A field's name as the name of a link: '/', '%', bytes below 32, and a leading '.' become %XX.
 std::string link_name(std::string_view field_name);
