@@ -8,13 +8,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "formats/content_digest.h"
+#include "imgpack/dataset_info.h"
 #include "imgpack/record.h"
 #include "mmap/append_file.h"
 #include "mmap/file.h"
@@ -38,43 +39,69 @@ struct LogRow {
 struct LogLeftOut {
   std::string_view key;
   std::string_view reason;
+  bool ignored = false;
+};
+
+/// Sums over a log's rows, kept while it grows.
+struct LogTotals {
+  struct SplitRange {
+    std::uint32_t split;
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  std::uint64_t records = 0;
+  std::uint64_t left_out = 0;
+  std::uint64_t ignored = 0;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t segment_bytes = 0;
+  std::uint64_t pixels = 0;
+  std::uint64_t key_bytes = 0;
+  ContentDigest content_digest;
+  std::vector<std::uint64_t> field_bytes;  ///< one a field
+  std::vector<SplitRange> split_ranges;    ///< runs of records of one split
+  std::vector<LeftOut> first_left_out;     ///< at most DatasetInfo::kMaxLeftOut
 };
 
 class RecordLog {
  public:
-  /// Starts an empty log in `file` (truncating it).
+  /// Starts an empty log in `file` (truncating it). `file` must outlive the log.
   static RecordLog start(File& file, std::string_view fingerprint);
-  /// Whether `file` holds a log of this version, and for which fingerprint.
-  static bool read_fingerprint(const File& file, std::string& fingerprint);
+  /// The fingerprint of the log in `file`, or nothing if `file` holds no log of this version.
+  static std::optional<std::string> read_fingerprint(const File& file);
   /// Goes on with the log in `file`, keeping `records` record rows and the left-out rows before the next one.
   static RecordLog resume(File& file, std::uint64_t records);
+  /// Goes on with a log that was sealed, or gives nothing if it was not.
+  static std::optional<RecordLog> resume_sealed(File& file);
 
   void append(const LogRow& row);
   void append(const LogLeftOut& row);
   void flush();
+  /// Notes durably that all outputs are complete and synced: only publishing is left. Nothing may be appended
+  /// afterwards.
+  void seal();
+  bool sealed() const noexcept { return sealed_; }
 
-  std::uint64_t records() const noexcept { return records_; }
-  std::uint64_t left_out() const noexcept { return left_out_; }
-  std::uint64_t key_bytes() const noexcept { return key_bytes_; }
+  std::uint64_t records() const noexcept { return totals_.records; }
+  std::uint64_t left_out() const noexcept { return totals_.left_out; }
+  const LogTotals& totals() const noexcept { return totals_; }
 
-  const File& file() const noexcept;
+  const File& file() const noexcept { return *file_; }
 
  private:
   RecordLog(File& file, std::uint64_t end);
-  void append_framed();
+  void append_framed(std::uint8_t type);
 
   File* file_;
-  std::unique_ptr<AppendFile> out_;
-  std::vector<std::byte> scratch_;
-  std::uint64_t records_ = 0;
-  std::uint64_t left_out_ = 0;
-  std::uint64_t key_bytes_ = 0;
+  AppendFile out_;
+  std::vector<std::byte> body_;
+  LogTotals totals_;
+  bool sealed_ = false;
 };
 
 /// Reads a log from its start. Stops quietly at a torn or damaged row. Not thread-safe.
 class RecordLogReader {
  public:
-  enum class Kind { record, left_out, end };
+  enum class Kind { record, left_out, sealed, end };
 
   /// All that was appended must have been flushed.
   explicit RecordLogReader(const File& file);
@@ -85,14 +112,14 @@ class RecordLogReader {
   std::uint64_t offset() const noexcept { return offset_; }
 
  private:
-  bool fill(std::size_t needed);
+  std::span<const std::byte> read(std::size_t size);
   bool parse_record(std::span<const std::byte> body);
   bool parse_left_out(std::span<const std::byte> body);
 
   const File& file_;
-  std::vector<std::byte> buffer_;
-  std::size_t buffer_begin_ = 0;
-  std::uint64_t buffer_offset_ = 0;  ///< file offset of buffer_[0]
+  std::vector<std::byte> buffer_;  ///< a window of the file
+  std::size_t filled_ = 0;
+  std::uint64_t window_offset_ = 0;
   std::uint64_t offset_ = 0;
   LogRow row_;
   LogLeftOut left_out_;

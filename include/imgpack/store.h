@@ -86,6 +86,9 @@ class StoreReader {
   /// Takes the payloads of [first, first + count) out of this process's resident memory (they stay in the page cache).
   virtual void release(std::uint64_t first, std::uint64_t count) const = 0;
 
+  /// The files of a dataset of several, in order; empty for a single file.
+  virtual std::span<const std::unique_ptr<StoreReader>> parts() const noexcept { return {}; }
+
   /// Checks all that is not a record's own bytes: header, index, checksums of sections, padding. Records themselves are
   /// checked by verify().
   virtual void check_container(DamageSink& sink) const = 0;
@@ -98,6 +101,9 @@ class StoreReader {
 /// the name that shards were built under ("out.rec" for out-00000-of-00008.rec ...). Several files read as one
 /// sequence. Throws not_found, damaged, unsupported or io.
 std::unique_ptr<StoreReader> open_store(const std::filesystem::path& path);
+
+/// Whether `path` is a file that begins like a packed dataset of a format of this build, or a manifest. Throws io.
+bool is_packed_dataset(const std::filesystem::path& path);
 
 struct StoreOptions {
   Format format = Format::rec;
@@ -118,7 +124,8 @@ struct StoreOptions {
 class StoreWriter {
  public:
   /// `info` gives classes, split names, fields and descriptions; counts and ranges are filled by the writer.
-  /// Throws already_exists, busy, unsupported, invalid_argument or io.
+  /// Throws already_exists (OUT is there, or an interrupted build of it, and options allow neither overwriting nor
+  /// resuming), busy, unsupported, invalid_argument (a resume with another fingerprint) or io.
   static std::unique_ptr<StoreWriter> create(const std::filesystem::path& path, DatasetInfo info,
                                              const StoreOptions& options);
   virtual ~StoreWriter() = default;
@@ -131,13 +138,21 @@ class StoreWriter {
   virtual std::uint64_t entries() const noexcept = 0;
 
   virtual void append(const Record& record) = 0;
-  /// Notes that an entry of the source did not become a record.
-  virtual void leave_out(std::string_view key, std::string_view reason) = 0;
-  /// Writes index and metadata, syncs, publishes. The writer must not be used afterwards. Duplicate keys throw refused.
+  /// Notes that an entry of the source did not become a record. Long texts are cut, bytes that are not UTF-8 escaped.
+  virtual void leave_out(const LeftOut& entry) = 0;
+  /// Writes index and metadata and syncs, but does not publish: the outputs are whole under their temporary names. Only
+  /// publish() or finish() may follow, in this process or, after an interruption, in one that resumes. Duplicate keys
+  /// throw refused.
+  virtual void seal() = 0;
+  virtual bool sealed() const noexcept = 0;
+  /// seal(), if that has not happened, then gives the outputs their names. The journal stays: a resume knows what was
+  /// done.
+  virtual void publish() = 0;
+  /// publish(), if that has not happened, and removes the journal. The writer must not be used afterwards.
   virtual void finish() = 0;
   /// Removes everything that was written.
   virtual void discard() noexcept = 0;
-  /// What finish() wrote; valid afterwards.
+  /// What was written; complete after seal().
   virtual const DatasetInfo& info() const noexcept = 0;
 
  protected:
