@@ -106,7 +106,8 @@ def handmade_jpegs():
 
 
 def chunk(name, body, crc=None):
-    return struct.pack(">L", len(body)) + name + body + struct.pack(">L", zlib.crc32(name + body) if crc is None else crc)
+    crc = zlib.crc32(name + body) if crc is None else crc
+    return struct.pack(">L", len(body)) + name + body + struct.pack(">L", crc)
 
 
 def handmade_pngs():
@@ -169,7 +170,8 @@ def handmade_pngs():
 
 
 def riff(*chunks):
-    body = b"WEBP" + b"".join(name + struct.pack("<L", len(data)) + data + b"\0" * (len(data) & 1) for name, data in chunks)
+    padded = [name + struct.pack("<L", len(data)) + data + b"\0" * (len(data) & 1) for name, data in chunks]
+    body = b"WEBP" + b"".join(padded)
     return b"RIFF" + struct.pack("<L", len(body)) + body
 
 
@@ -252,8 +254,8 @@ def handmade_bmps():
         for i, mask in enumerate(masks):
             yield f"bmp-masks-{bits}-{i}", bmp(info(bits=bits, compression=3), struct.pack("<LLLL", *mask) + b"\0" * 64)
             for size in (64, 108, 124):
-                yield f"bmp-masks-{bits}-{i}-{size}", bmp(
-                    struct.pack("<L", size) + info(bits=bits, compression=3)[4:] + struct.pack("<LLLL", *mask) + b"\0" * 68)
+                header = struct.pack("<L", size) + info(bits=bits, compression=3)[4:]
+                yield f"bmp-masks-{bits}-{i}-{size}", bmp(header + struct.pack("<LLLL", *mask) + b"\0" * 68)
 
 
 def handmade_gifs():
@@ -364,10 +366,9 @@ def handmade_tiffs():
         yield f"tiff-planes-{planes}-tiles", make(t284=[2], t322=[16], t323=[16], t324=[8] * planes, drop=(273,))
     yield "tiff-no-tile-size", make(t324=[8], drop=(273,))
     yield "tiff-huge", make(t256=[1 << 20], t257=[1 << 20], kinds={256: 4, 257: 4})
-    yield "tiff-repeated", tiff([(256, 3, 1, b"\5\0"), (256, 3, 1, b"\6\0"), (257, 3, 1, b"\6\0"), (258, 3, 1, b"\x08\0"),
-                                (262, 3, 1, b"\1\0"), (273, 3, 1, b"\x08\0")])
-    yield "tiff-count-0", tiff([(256, 3, 1, b"\5\0"), (256, 3, 0, b"\6\0"), (257, 3, 1, b"\6\0"), (258, 3, 1, b"\x08\0"),
-                               (262, 3, 1, b"\1\0"), (273, 3, 1, b"\x08\0"), (300, 99, 1, b"\0")])
+    rest = [(257, 3, 1, b"\6\0"), (258, 3, 1, b"\x08\0"), (262, 3, 1, b"\1\0"), (273, 3, 1, b"\x08\0")]
+    yield "tiff-repeated", tiff([(256, 3, 1, b"\5\0"), (256, 3, 1, b"\6\0")] + rest)
+    yield "tiff-count-0", tiff([(256, 3, 1, b"\5\0"), (256, 3, 0, b"\6\0")] + rest + [(300, 99, 1, b"\0")])
 
 
 def base_files():

@@ -46,7 +46,7 @@ def outside_files():
 
 
 def damaged(name, data, density, rounds, rand):
-    """The file itself; cut at `density` lengths; with 2 * density single bytes changed; with `rounds` wilder changes."""
+    """The file itself; cut at `density` lengths; with 2 * density single bytes changed; changed `rounds` times."""
     yield name, data
     head = min(len(data), 700)
     for length in sorted(rand.sample(range(head), min(head, density))) + [rand.randrange(len(data)) for _ in data[:4]]:
