@@ -62,7 +62,10 @@ class ListedSource final : public Source {
   const DatasetInfo& info() const noexcept override { return info_; }
   std::uint64_t size() const noexcept override { return entries_.size(); }
   void entry(std::uint64_t index, SourceEntry& entry) const override { entries_.read(index, entry); }
-  void read(const SourceEntry& entry, ByteBuffer& out) const override { containers_.read(entry, out); }
+  SourceBytes read(const SourceEntry& entry, ByteBuffer& scratch) const override {
+    containers_.read(entry, scratch);
+    return {.payload = scratch.bytes(), .segments = {}};
+  }
   std::uint64_t digest() const noexcept override { return digest_; }
   const std::vector<std::string>& warnings() const noexcept override { return warnings_; }
 
