@@ -107,6 +107,18 @@ Value PageReader::value(const LeafNode& node) const {
           .overflow_pages = pages};
 }
 
+Value PageReader::value_place(const LeafNode& node) const {
+  if ((node.flags & kNodeBig) == 0) return value(node);
+  const auto first = load_le<std::uint64_t>(node.inline_bytes.data());
+  raw_page(first, node.file_offset);
+  const std::uint64_t pages = overflow_pages_for(node.value_size, page_size());
+  if (pages - 1 > meta_.last_page - first) damaged(node.file_offset, "a value does not fit the file");
+  return {.bytes = {},
+          .offset = offset_of(first) + kPageHeaderSize,
+          .overflow_page = first,
+          .overflow_pages = pages};
+}
+
 std::optional<LeafNode> PageReader::find(const Database& database, std::span<const std::byte> key) const {
   if (database.root == kNoPage || database.depth == 0) return std::nullopt;
   std::uint64_t number = database.root;

@@ -70,6 +70,9 @@ class PageReader {
   LeafNode leaf_node(const Page& page, std::uint32_t index) const;
 
   Value value(const LeafNode& node) const;
+  /// The same as far as the leaf page tells it: of a value on overflow pages neither the bytes nor the page count that its
+  /// first page claims, but how many pages it needs. Reads nothing but the leaf.
+  Value value_place(const LeafNode& node) const;
   /// The entry with that key, keys being ordered as bytes.
   std::optional<LeafNode> find(const Database& database, std::span<const std::byte> key) const;
 

@@ -72,7 +72,7 @@ class Walk {
     }
     last_ = node.key;
     has_last_ = true;
-    const Value value = reader_.value(node);
+    const Value value = visitor_.wants_value(node) ? reader_.value(node) : reader_.value_place(node);
     if (value.overflow_pages != 0) {
       claim(value.overflow_page, value.overflow_pages, node.file_offset);
       counts_.overflow_pages += value.overflow_pages;

@@ -31,6 +31,8 @@ class TreeVisitor {
   virtual ~TreeVisitor() = default;
   /// A branch or leaf page, before its entries.
   virtual void visit_page(const Page& page) { static_cast<void>(page); }
+  /// Whether visit_entry() is to be given the value's bytes; otherwise only its place, which spares reading its pages.
+  virtual bool wants_value(const LeafNode& node) const { return static_cast<void>(node), true; }
   virtual void visit_entry(const LeafNode& node, const Value& value) = 0;
   /// A page or entry cannot be used; what hangs on it is left out and the walk goes on. By default the walk ends.
   virtual void visit_damage(const Error& error) { throw error; }
