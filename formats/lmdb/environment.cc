@@ -83,9 +83,6 @@ void Environment::fail(int code, std::string_view what) {
               {.file = path_.string(), .record = {}, .offset = {}});
 }
 
-Appender::Appender(Environment& environment, std::function<void()> before_commit)
-    : environment_(environment), before_commit_(std::move(before_commit)) {}
-
 MDB_txn* Appender::transaction() {
   if (txn_) return txn_.get();
   environment_.reserve(std::max(kBytesPerCommit, group_bytes_));
@@ -98,7 +95,8 @@ MDB_txn* Appender::transaction() {
 void Appender::begin_group(std::uint64_t bytes) {
   const bool full =
       pending_groups_ == kGroupsPerCommit || bytes > kBytesPerCommit - std::min(pending_bytes_, kBytesPerCommit);
-  if (pending_groups_ > 0 && full) commit();
+  // A transaction that was opened only to look needs another map size than one for this group.
+  if (pending_groups_ == 0 || full) commit();
   group_bytes_ = bytes;
   pending_bytes_ += bytes;
   ++pending_groups_;
@@ -136,7 +134,6 @@ bool Appender::has(MDB_dbi database, std::span<const std::byte> key, std::span<c
 
 void Appender::commit() {
   if (!txn_) return;
-  if (before_commit_) before_commit_();
   if (const int code = mdb_txn_commit(txn_.release())) environment_.fail(code, "write");
   pending_bytes_ = 0;
   pending_groups_ = 0;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -47,8 +46,7 @@ class Environment {
 /// allocation, and so the file, reproducible. Destroyed with a transaction open, it aborts that.
 class Appender {
  public:
-  /// `before_commit` may be empty.
-  explicit Appender(Environment& environment, std::function<void()> before_commit = {});
+  explicit Appender(Environment& environment) : environment_(environment) {}
 
   /// A new group of entries with about `bytes` bytes follows, which must not be torn apart. Commits first if what was
   /// appended since the last commit has grown enough.
@@ -69,7 +67,6 @@ class Appender {
     void operator()(MDB_txn* txn) const noexcept { mdb_txn_abort(txn); }
   };
   Environment& environment_;
-  std::function<void()> before_commit_;
   std::unique_ptr<MDB_txn, Abort> txn_;
   std::uint64_t group_bytes_ = 0;    ///< of the group that begins now
   std::uint64_t pending_bytes_ = 0;  ///< since the last commit
