@@ -62,8 +62,8 @@ class Cleaner final : public TreeVisitor {
     }
   }
 
-  /// Of a run of several pages liblmdb zeroes the last page before it copies the value in; reading the ends of all payloads
-  /// back to see that would cost as much as writing them.
+  /// Of a run of several pages liblmdb zeroes the last page before it copies the value in; reading the ends of all
+  /// payloads back to see that would cost as much as writing them.
   bool wants_value(const LeafNode& node) const override {
     return overflow_pages_for(node.value_size, pages_.page_size()) == 1;
   }
@@ -175,6 +175,8 @@ void canonicalise(const std::filesystem::path& path) {
   file.truncate(live.file_size());
 }
 
-std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
+std::string digest_text(std::uint64_t digest) {
+  return fmt::format("{:016x}", digest);
+}
 
 }  // namespace imgpack::lmdb

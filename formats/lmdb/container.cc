@@ -48,8 +48,8 @@ Database database_of(const PageReader& pages, const LeafNode& node) {
   }
   const Database database = parse_database(node.inline_bytes);
   const bool empty = database.root == kNoPage;
-  if (database.flags != 0 || (empty ? database.depth != 0 || database.entries != 0
-                                    : database.depth == 0 || database.depth > kMaxDepth)) {
+  if (database.flags != 0 ||
+      (empty ? database.depth != 0 || database.entries != 0 : database.depth == 0 || database.depth > kMaxDepth)) {
     pages.damaged(node.file_offset, "a named database has an impossible description");
   }
   if (!empty) pages.raw_page(database.root, node.file_offset);

@@ -23,6 +23,10 @@ constexpr std::uint64_t kGroupsPerCommit = 8192;
 // Address space costs nothing, running out of it costs the build.
 constexpr std::uint64_t kSlack = 512u << 20;
 
+// Each transaction touches a few pages of the map, and the kernel maps 64 KiB around each. Mapping anew takes them out
+// of the resident set.
+constexpr std::uint64_t kTransactionsPerMap = 128;
+
 MDB_val val_of(std::span<const std::byte> bytes) {
   return {.mv_size = bytes.size(), .mv_data = const_cast<std::byte*>(bytes.data())};
 }
@@ -55,8 +59,9 @@ std::uint64_t Environment::used_bytes() const {
 void Environment::reserve(std::uint64_t bytes) {
   // Headers, half-filled pages and copies of pages that change come on top of what is asked for.
   const std::uint64_t needed = used_bytes() + 2 * bytes + kSlack;
-  if (needed <= map_size_) return;
-  map_size_ = std::bit_ceil(needed);
+  if (needed <= map_size_ && ++reserved_since_map_ < kTransactionsPerMap) return;
+  reserved_since_map_ = 0;
+  map_size_ = std::max(map_size_, std::bit_ceil(needed));
   if (const int code = mdb_env_set_mapsize(env_.get(), map_size_)) fail(code, "grow the map of");
 }
 
@@ -68,8 +73,8 @@ void Environment::start_writeback() {
 
 void Environment::fail(int code, std::string_view what) {
   if (code == EIO && file_.is_open()) {
-    // liblmdb reports a write that the kernel cut short as EIO. Writing ourselves gets the kernel's reason: a full disk, a
-    // quota, a file size limit. Nothing refers to these bytes.
+    // liblmdb reports a write that the kernel cut short as EIO. Writing ourselves gets the kernel's reason: a full
+    // disk, a quota, a file size limit. Nothing refers to these bytes.
     const std::vector<std::byte> zeros(1u << 20);
     const std::uint64_t end = file_.size();
     file_.write_at(end, zeros);
@@ -78,8 +83,7 @@ void Environment::fail(int code, std::string_view what) {
   if (code > 0) throw system_error(code, what, path_);
   const bool damaged = code == MDB_CORRUPTED || code == MDB_PAGE_NOTFOUND || code == MDB_INVALID || code == MDB_PANIC ||
                        code == MDB_VERSION_MISMATCH || code == MDB_KEYEXIST || code == MDB_BAD_TXN;
-  throw Error(damaged ? ErrorCode::damaged : ErrorCode::io,
-              fmt::format("cannot {}: {}", what, mdb_strerror(code)),
+  throw Error(damaged ? ErrorCode::damaged : ErrorCode::io, fmt::format("cannot {}: {}", what, mdb_strerror(code)),
               {.file = path_.string(), .record = {}, .offset = {}});
 }
 
@@ -105,8 +109,8 @@ void Appender::begin_group(std::uint64_t bytes) {
 MDB_dbi Appender::open(std::string_view name) {
   MDB_dbi database;
   const std::string text(name);
-  const int code = mdb_dbi_open(transaction(), name.empty() ? nullptr : text.c_str(), name.empty() ? 0 : MDB_CREATE,
-                                &database);
+  const int code =
+      mdb_dbi_open(transaction(), name.empty() ? nullptr : text.c_str(), name.empty() ? 0 : MDB_CREATE, &database);
   if (code != MDB_SUCCESS) environment_.fail(code, "write");
   return database;
 }

@@ -21,7 +21,7 @@ class Environment {
 
   MDB_env* get() const noexcept { return env_.get(); }
   const std::filesystem::path& path() const noexcept { return path_; }
-  /// Makes the map large enough for `bytes` more. REQUIRES: no transaction is open.
+  /// Before a transaction: makes the map large enough for `bytes` more. REQUIRES: no transaction is open.
   void reserve(std::uint64_t bytes);
   /// Hands what was committed since the last call to the disk without waiting.
   void start_writeback();
@@ -38,12 +38,13 @@ class Environment {
   std::unique_ptr<MDB_env, Close> env_;
   File file_;
   std::uint64_t map_size_ = 0;
+  std::uint64_t reserved_since_map_ = 0;
   std::uint64_t page_size_ = 4096;
   std::uint64_t writeback_from_ = 0;
 };
 
-/// Appends entries in transactions whose ends depend on the entries alone, not on time or on interruptions: that makes page
-/// allocation, and so the file, reproducible. Destroyed with a transaction open, it aborts that.
+/// Appends entries in transactions whose ends depend on the entries alone, not on time or on interruptions: that makes
+/// page allocation, and so the file, reproducible. Destroyed with a transaction open, it aborts that.
 class Appender {
  public:
   explicit Appender(Environment& environment) : environment_(environment) {}

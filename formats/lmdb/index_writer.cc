@@ -64,7 +64,8 @@ class IndexWriter {
         meta_(appender_, environment, kMetaName),
         records_(appender_, environment, kRecordsName),
         sorter_(environment.path().parent_path().empty() ? "." : environment.path().parent_path()) {
-    // Databases are made in the order of their names, in one transaction, so that the main database grows at its end too.
+    // Databases are made in the order of their names, in one transaction, so that the main database grows at its end
+    // too.
     if (log.totals().segment_bytes > 0) segments_.emplace(appender_, environment, kSegmentsName);
     appender_.commit();
     for (Target* target : {&keys_, &lookup_, &meta_, &records_}) target->count_existing();

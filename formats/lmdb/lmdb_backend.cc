@@ -10,6 +10,7 @@
 #include "formats/lmdb/recovery.h"
 #include "formats/lmdb/row.h"
 #include "imgpack/error.h"
+#include "mmap/file.h"
 #include "mmap/publish.h"
 
 namespace imgpack {
@@ -23,8 +24,8 @@ class LmdbBackend final : public StoreBackend {
   explicit LmdbBackend(BackendContext context)
       : context_(std::move(context)), key_digits_(lmdb::key_digits_for(context_.options.expected_records)) {
     if (context_.resume) return;
-    // liblmdb would go on with what it finds there.
-    std::filesystem::remove(context_.partial);
+    // Empties what is there: liblmdb would go on with it.
+    File::open(context_.partial, File::Mode::create).close();
     open();
   }
 

@@ -20,7 +20,8 @@ bool finds_damage(std::span<const std::byte> file) {
   try {
     const lmdb::Container container = lmdb::Container::open(file, path);
     DamageList damage;
-    lmdb::check_container(container, [] {}, damage);
+    lmdb::check_container(
+        container, [] {}, damage);
     if (!damage.found.empty()) return true;
     for (std::uint64_t i = 0; i < container.records(); ++i) {
       const lmdb::Value payload = container.payload(i);
@@ -71,7 +72,9 @@ void expect_flips_found(const Sample& sample, std::size_t step) {
 
 }  // namespace
 
-TEST_CASE("every changed byte of an LMDB file is found") { expect_flips_found(rich_sample(true), 1); }
+TEST_CASE("every changed byte of an LMDB file is found") {
+  expect_flips_found(rich_sample(true), 1);
+}
 
 TEST_CASE("changed bytes of an LMDB file with branch pages are found") {
   expect_flips_found(plain_sample(400, [](std::uint64_t i) { return i % 40; }), 13);

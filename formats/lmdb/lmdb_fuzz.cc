@@ -60,7 +60,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect_damage_at_worst([&] {
     const lmdb::Container container = lmdb::Container::open(file, path);
     Ignore ignore;
-    lmdb::check_container(container, [] {}, ignore);
+    lmdb::check_container(
+        container, [] {}, ignore);
     read_records(container);
   });
   for (const lmdb::Meta& meta : lmdb::usable_metas(file)) {

@@ -14,7 +14,8 @@ namespace imgpack::testing {
 
 namespace {
 
-/// Tiny payloads inside pages, ones of a page that go where pages became free, and large ones; several transactions long.
+/// Tiny payloads inside pages, ones of a page that go where pages became free, and large ones; several transactions
+/// long.
 Sample mixed_sample() {
   return plain_sample(20000, [](std::uint64_t i) {
     return i % 500 == 0 ? std::size_t{300000} : i % 7 == 0 ? std::size_t{2100 + i % 1900} : std::size_t{i % 200};
@@ -28,17 +29,47 @@ void expect_resumes(const std::filesystem::path& path, const Sample& sample, con
   CHECK(read_file(path) == expected);
 }
 
-/// Runs `body` in a child process and returns its wait status.
+/// Runs `body` in a child process, which must not leave it by an exception: that would clean up the parent's files.
+template <typename Body>
+pid_t start_child(Body&& body) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  try {
+    body();
+  } catch (...) {
+    ::_exit(100);
+  }
+  ::_exit(0);
+}
+
+/// Returns the wait status.
 template <typename Body>
 int in_child(Body&& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    body();
-    ::_exit(0);
-  }
+  const pid_t child = start_child(body);
   int status = 0;
   ::waitpid(child, &status, 0);
   return status;
+}
+
+/// Kills a build `delay` microseconds after it began to write the index.
+void kill_while_sealing(const std::filesystem::path& path, const Sample& sample, useconds_t delay) {
+  int pipe_ends[2];
+  REQUIRE(::pipe(pipe_ends) == 0);
+  const pid_t child = start_child([&] {
+    const auto writer = create_writer(path, sample);
+    append_until(*writer, sample, sample.records.size());
+    if (::write(pipe_ends[1], "", 1) != 1) ::_exit(101);
+    writer->seal();
+    ::pause();
+  });
+  REQUIRE(child > 0);
+  char ready;
+  REQUIRE(::read(pipe_ends[0], &ready, 1) == 1);
+  ::usleep(delay);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ::close(pipe_ends[0]);
+  ::close(pipe_ends[1]);
 }
 
 }  // namespace
@@ -91,31 +122,13 @@ TEST_CASE("a build that is killed while it writes the index gives the same bytes
   const std::vector<std::byte> whole = read_file(dir / "whole.lmdb");
   for (const useconds_t delay : {0u, 2000u, 5000u, 10000u, 20000u, 40000u, 80000u, 160000u}) {
     CAPTURE(delay);
-    int pipe_ends[2];
-    REQUIRE(::pipe(pipe_ends) == 0);
-    const pid_t child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-      const auto writer = create_writer(dir / "out.lmdb", sample, true);
-      append_until(*writer, sample, sample.records.size());
-      const char go = 1;
-      if (::write(pipe_ends[1], &go, 1) != 1) ::_exit(2);
-      writer->seal();
-      ::pause();
-      ::_exit(0);
-    }
-    char go;
-    REQUIRE(::read(pipe_ends[0], &go, 1) == 1);
-    ::usleep(delay);
-    ::kill(child, SIGKILL);
-    ::waitpid(child, nullptr, 0);
-    ::close(pipe_ends[0]);
-    ::close(pipe_ends[1]);
+    kill_while_sealing(dir / "out.lmdb", sample, delay);
+    const auto writer = create_writer(dir / "out.lmdb", sample, true);
+    if (!writer->sealed()) append_until(*writer, sample, sample.records.size());
+    writer->finish();
+    CHECK(read_file(dir / "out.lmdb") == whole);
+    std::filesystem::remove(dir / "out.lmdb");
   }
-  const auto writer = create_writer(dir / "out.lmdb", sample, true);
-  if (!writer->sealed()) append_until(*writer, sample, sample.records.size());
-  writer->finish();
-  CHECK(read_file(dir / "out.lmdb") == whole);
 }
 
 TEST_CASE("a damaged rest of an interrupted build is not built upon") {

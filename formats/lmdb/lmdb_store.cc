@@ -15,6 +15,8 @@ namespace imgpack {
 
 namespace {
 
+constexpr std::uint64_t kMargin = 64u << 10;
+
 class LmdbStore final : public StoreReader {
  public:
   explicit LmdbStore(const std::filesystem::path& path)
@@ -56,19 +58,28 @@ class LmdbStore final : public StoreReader {
   std::optional<std::uint64_t> find(std::string_view key) const override { return container_.find(key); }
 
   void prefetch(std::uint64_t first, std::uint64_t count) const override {
-    advise(first, count, [this](std::uint64_t record) { return payload_range(record); },
-           [this](const Range& range) { file_.prefetch(range.begin, range.end - range.begin); });
+    advise(
+        first, count, [this](std::uint64_t record) { return payload_range(record); },
+        [this](const Range& range) { file_.prefetch(range.begin, range.end - range.begin); });
   }
 
   void release(std::uint64_t first, std::uint64_t count) const override {
-    const auto give_back = [this](const Range& range) { file_.release(range.begin, range.end - range.begin); };
-    advise(first, count, [this](std::uint64_t record) { return payload_range(record); }, give_back);
-    advise(first, count, [this](std::uint64_t record) { return point(container_.row_offset(record)); }, give_back);
-    advise(first, count, [this](std::uint64_t record) { return point(container_.key_offset(record)); }, give_back);
+    // The kernel maps pages around those that are touched, too: without a margin they would stay.
+    const auto give_back = [this](const Range& range) {
+      const std::uint64_t begin = range.begin - std::min(range.begin, kMargin);
+      file_.release(begin, range.end + kMargin - begin);
+    };
+    advise(
+        first, count, [this](std::uint64_t record) { return payload_range(record); }, give_back);
+    advise(
+        first, count, [this](std::uint64_t record) { return point(container_.row_offset(record)); }, give_back);
+    advise(
+        first, count, [this](std::uint64_t record) { return point(container_.key_offset(record)); }, give_back);
   }
 
   void check_container(DamageSink& sink) const override {
-    lmdb::check_container(container_, [this] { file_.release(0, file_.size()); }, sink);
+    lmdb::check_container(
+        container_, [this] { file_.release(0, file_.size()); }, sink);
   }
 
  private:
@@ -102,8 +113,8 @@ class LmdbStore final : public StoreReader {
   }
   static Range point(std::uint64_t offset) { return {.begin = offset, .end = offset + 1}; }
 
-  /// Records lie in the file in their order but for single pages that were used again, so the first and the last one of a
-  /// range tell where it is. What cannot be read gets no advice.
+  /// Records lie in the file in their order but for single pages that were used again, so the first and the last one of
+  /// a range tell where it is. What cannot be read gets no advice.
   template <typename RangeOf, typename Act>
   void advise(std::uint64_t first, std::uint64_t count, RangeOf&& range_of, Act&& act) const {
     if (first >= size() || count == 0) return;
@@ -123,12 +134,15 @@ class LmdbStore final : public StoreReader {
 }  // namespace
 
 bool recognise_lmdb(std::span<const std::byte> head, std::uint64_t) {
-  // Only what every LMDB file has, so that files of other programs and damaged ones get a clear answer from open_lmdb().
+  // Only what every LMDB file has, so that files of other programs and damaged ones get a clear answer from
+  // open_lmdb().
   constexpr std::size_t kMagicOffset = lmdb::kPageHeaderSize;
   return head.size() >= kMagicOffset + sizeof lmdb::kMagic &&
          load_le<std::uint32_t>(head.data() + kMagicOffset) == lmdb::kMagic;
 }
 
-std::unique_ptr<StoreReader> open_lmdb(const std::filesystem::path& path) { return std::make_unique<LmdbStore>(path); }
+std::unique_ptr<StoreReader> open_lmdb(const std::filesystem::path& path) {
+  return std::make_unique<LmdbStore>(path);
+}
 
 }  // namespace imgpack

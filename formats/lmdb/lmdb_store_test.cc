@@ -93,7 +93,8 @@ TEST_CASE("many records make deep trees that stay sound and compact") {
   CHECK(matches(*store, sample));
   CHECK(check(*store).empty());
   std::uint64_t content = 0;
-  for (const SampleRecord& record : sample.records) content += record.payload.size() + record.key.size() + 42 + 4 * 16 + 8;
+  for (const SampleRecord& record : sample.records)
+    content += record.payload.size() + record.key.size() + 42 + 4 * 16 + 8;
   CHECK(std::filesystem::file_size(dir / "out.lmdb") < content * 3 / 2);
 }
 

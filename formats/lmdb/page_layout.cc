@@ -13,7 +13,8 @@ namespace {
 
 bool sound(const Database& database, std::uint64_t last_page) {
   if (database.root == kNoPage) return database.depth == 0 && database.entries == 0;
-  return database.root >= kMetaPages && database.root <= last_page && database.depth >= 1 && database.depth <= kMaxDepth;
+  return database.root >= kMetaPages && database.root <= last_page && database.depth >= 1 &&
+         database.depth <= kMaxDepth;
 }
 
 void append_database(std::vector<std::byte>& out, const Database& database) {

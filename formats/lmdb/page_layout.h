@@ -1,7 +1,7 @@
 // LMDB's data file, version 1, as bytes: page headers, nodes, database records and the two meta pages.
 //
-// Source: the structures MDB_page, MDB_node, MDB_db and MDB_meta of liblmdb 0.9 on 64-bit little-endian machines. README.md
-// has the tables. Page numbers are u64; byte n of page p is at file offset p x page size + n.
+// Source: the structures MDB_page, MDB_node, MDB_db and MDB_meta of liblmdb 0.9 on 64-bit little-endian machines.
+// README.md has the tables. Page numbers are u64; byte n of page p is at file offset p x page size + n.
 #pragma once
 
 #include <cstddef>
@@ -62,8 +62,8 @@ struct Meta {
   std::uint64_t file_size() const noexcept { return (last_page + 1) * page_size(); }
 };
 
-/// The snapshot on the meta page that starts `bytes`, or nothing if it is none of version 1 or its numbers contradict each
-/// other. Whether the file is long enough is for the caller to see.
+/// The snapshot on the meta page that starts `bytes`, or nothing if it is none of version 1 or its numbers contradict
+/// each other. Whether the file is long enough is for the caller to see.
 std::optional<Meta> parse_meta_page(std::span<const std::byte> bytes);
 
 /// The whole page, all that carries no meaning being zero.

@@ -113,10 +113,7 @@ Value PageReader::value_place(const LeafNode& node) const {
   raw_page(first, node.file_offset);
   const std::uint64_t pages = overflow_pages_for(node.value_size, page_size());
   if (pages - 1 > meta_.last_page - first) damaged(node.file_offset, "a value does not fit the file");
-  return {.bytes = {},
-          .offset = offset_of(first) + kPageHeaderSize,
-          .overflow_page = first,
-          .overflow_pages = pages};
+  return {.bytes = {}, .offset = offset_of(first) + kPageHeaderSize, .overflow_page = first, .overflow_pages = pages};
 }
 
 std::optional<LeafNode> PageReader::find(const Database& database, std::span<const std::byte> key) const {

@@ -1,7 +1,7 @@
 // Reads LMDB pages from memory without liblmdb: every page number, offset and size is checked before it is used.
 //
-// Why not liblmdb: it follows page numbers and node offsets blindly and crashes on damaged trees, its handles do not survive
-// fork(), and reading needs a slot in a lock file. Looking a key up needs none of its machinery.
+// Why not liblmdb: it follows page numbers and node offsets blindly and crashes on damaged trees, its handles do not
+// survive fork(), and reading needs a slot in a lock file. Looking a key up needs none of its machinery.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,8 @@ struct Value {
   std::uint64_t overflow_pages = 0;
 };
 
-/// Thread-safe, allocates nothing. All functions throw Error(damaged), naming file and offset, on what breaks the format.
+/// Thread-safe, allocates nothing. All functions throw Error(damaged), naming file and offset, on what breaks the
+/// format.
 class PageReader {
  public:
   /// REQUIRES: meta.file_size() <= file.size(). `file` and `path` must outlive the reader.
@@ -70,8 +71,8 @@ class PageReader {
   LeafNode leaf_node(const Page& page, std::uint32_t index) const;
 
   Value value(const LeafNode& node) const;
-  /// The same as far as the leaf page tells it: of a value on overflow pages neither the bytes nor the page count that its
-  /// first page claims, but how many pages it needs. Reads nothing but the leaf.
+  /// The same as far as the leaf page tells it: of a value on overflow pages neither the bytes nor the page count that
+  /// its first page claims, but how many pages it needs. Reads nothing but the leaf.
   Value value_place(const LeafNode& node) const;
   /// The entry with that key, keys being ordered as bytes.
   std::optional<LeafNode> find(const Database& database, std::span<const std::byte> key) const;

@@ -14,8 +14,8 @@ struct Recovered {
 };
 
 /// Checks the whole file at `path` against the log: every page of its trees, every payload's checksum. Goes back to the
-/// snapshot before the newest one if the log does not reach as far as that. If neither can be kept, removes the file and
-/// returns 0 records. Throws io.
+/// snapshot before the newest one if the log does not reach as far as that. If neither can be kept, removes the file
+/// and returns 0 records. Throws io.
 Recovered recover_file(const std::filesystem::path& path, const File& log, unsigned key_digits);
 
 }  // namespace imgpack::lmdb

@@ -73,8 +73,8 @@ class EntryDigest {
   Checksummer checksummer_;
 };
 
-/// An order-independent fingerprint of (key hash, record number) pairs: sums of them are equal for equal sets, whichever way
-/// round they are visited. Compares imgpack.lookup with imgpack.keys in one pass over each.
+/// An order-independent fingerprint of (key hash, record number) pairs: sums of them are equal for equal sets,
+/// whichever way round they are visited. Compares imgpack.lookup with imgpack.keys in one pass over each.
 std::uint64_t pair_fingerprint(std::uint64_t hash_high, std::uint64_t number) noexcept;
 
 inline std::span<const std::byte> bytes_of(std::string_view text) noexcept {

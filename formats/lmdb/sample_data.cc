@@ -58,7 +58,8 @@ Sample rich_sample(bool small) {
   for (std::uint32_t i = 0; i < sizes.size() + 2; ++i) {
     SampleRecord record;
     record.key = "train/n0" + std::to_string(i % 2 + 1) + "/image " + std::to_string(i) + ".JPEG";
-    record.meta = {.label = i == 0 ? kNoLabel : i % 2, .width = 32 + i, .height = 24, .channels = 3, .codec = Codec::jpeg};
+    record.meta = {
+        .label = i == 0 ? kNoLabel : i % 2, .width = 32 + i, .height = 24, .channels = 3, .codec = Codec::jpeg};
     record.split = i < sizes.size() ? 0 : 1;
     record.payload = i < sizes.size() ? noise(sizes[i], i) : make_jpeg(32 + static_cast<int>(i), 24, i);
     if (i % 2 == 1) record.segments = noise(small ? 30 : 3000, 100 + i);

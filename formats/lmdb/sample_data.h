@@ -35,8 +35,8 @@ std::vector<std::byte> noise(std::size_t size, std::uint32_t seed);
 template <typename SizeOf>
 Sample plain_sample(std::uint64_t count, SizeOf&& size_of);
 
-/// One of everything: JPEGs, payloads from 0 bytes to over 1 MB, segments, all kinds of fields, an empty key and one of 70,000
-/// bytes, classes and splits. With `small`, nothing larger than two pages.
+/// One of everything: JPEGs, payloads from 0 bytes to over 1 MB, segments, all kinds of fields, an empty key and one of
+/// 70,000 bytes, classes and splits. With `small`, nothing larger than two pages.
 Sample rich_sample(bool small);
 
 StoreOptions lmdb_options(bool resume = false);

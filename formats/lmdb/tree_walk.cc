@@ -49,11 +49,11 @@ class Walk {
     const std::uint64_t at = reader_.offset_of(page.number) + node.offset;
     if (index > 0) {
       check_key(node.key, at);
-      if (has_last_ && compare(node.key, last_) <= 0) reader_.damaged(at, "a branch key is not above the keys before it");
+      if (has_last_ && compare(node.key, last_) <= 0)
+        reader_.damaged(at, "a branch key is not above the keys before it");
       lower_ = node.key;
       has_lower_ = true;
-    } else if (order_ == TreeOrder::appended && !node.key.empty() &&
-               !(has_lower_ && compare(node.key, lower_) == 0)) {
+    } else if (order_ == TreeOrder::appended && !node.key.empty() && !(has_lower_ && compare(node.key, lower_) == 0)) {
       reader_.damaged(at, "the first branch key of a page is wrong");
     }
     descend(node.child, level + 1, at);
