@@ -80,6 +80,13 @@ std::unique_ptr<StoreReader> open_all(const fs::path& name, const std::vector<fs
 
 }  // namespace
 
+bool is_packed_dataset(const fs::path& path) {
+  if (!fs::is_regular_file(path)) return false;
+  const File file = File::open(path, File::Mode::read);
+  const std::vector<std::byte> head = read_head(file);
+  return recognise_manifest(head) || recognise(head, file.size()) != nullptr;
+}
+
 std::unique_ptr<StoreReader> open_store(const fs::path& path) {
   if (fs::is_directory(path)) {
     throw Error(ErrorCode::invalid_argument, "it is a folder, not a packed dataset", at(path));

@@ -97,13 +97,18 @@ class JournaledWriter final : public StoreWriter {
     log_.seal();
   }
 
-  void finish() override {
+  void publish() override {
     if (!log_.sealed()) seal();
     for (const StoreBackend::Output& output : backend_->outputs()) {
       // A resumed writer may find that the interrupted one had already published some of them.
       if (resumed_ && !fs::exists(output.temporary) && fs::exists(output.final_path)) continue;
       publish_file(output.temporary, output.final_path, options_.overwrite);
     }
+    published_ = true;
+  }
+
+  void finish() override {
+    if (!published_) publish();
     journal_->remove();
   }
 
@@ -175,6 +180,7 @@ class JournaledWriter final : public StoreWriter {
   RecordLog log_;
   std::unique_ptr<StoreBackend> backend_;
   bool resumed_ = false;
+  bool published_ = false;
   std::uint64_t seed_left_out_ = 0;  ///< what the description that was handed in had already left out
   std::uint64_t seed_ignored_ = 0;
   std::uint64_t unflushed_bytes_ = 0;

@@ -1,16 +1,14 @@
 #include "imgpack/verify.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <mutex>
-#include <thread>
 #include <tuple>
 
 #include <fmt/format.h>
 
 #include "formats/content_digest.h"
 #include "formats/key_slices.h"
+#include "formats/parallel_blocks.h"
 #include "formats/text.h"
 #include "imgpack/error.h"
 
@@ -83,68 +81,23 @@ std::uint64_t check_record(const StoreReader& store, std::uint64_t record, Damag
   }
 }
 
-/// Goes through all records of one file on several threads.
-class RecordPass {
- public:
-  RecordPass(const StoreReader& store, const VerifyOptions& options, std::uint64_t done_before, std::uint64_t total,
-             DamageSink& sink)
-      : store_(store), options_(options), done_before_(done_before), total_(total), sink_(sink) {}
-
-  std::uint64_t run() {
-    const std::uint64_t blocks = (store_.size() + kBlockRecords - 1) / kBlockRecords;
-    const unsigned wanted =
-        options_.threads != 0 ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
-    const auto count = static_cast<unsigned>(std::min<std::uint64_t>(wanted, std::max<std::uint64_t>(1, blocks)));
-    {
-      std::vector<std::jthread> threads;
-      for (unsigned i = 1; i < count; ++i) threads.emplace_back([this, blocks] { work(blocks); });
-      work(blocks);
-    }
-    if (failure_) std::rethrow_exception(failure_);
-    return payload_bytes_;
-  }
-
- private:
-  void work(std::uint64_t blocks) {
-    try {
-      while (!stop_) {
-        const std::uint64_t block = next_block_++;
-        if (block >= blocks) return;
-        check_block(block);
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!failure_) failure_ = std::current_exception();
-      stop_ = true;
-    }
-  }
-
-  void check_block(std::uint64_t block) {
-    const std::uint64_t begin = block * kBlockRecords;
-    const std::uint64_t end = std::min(begin + kBlockRecords, store_.size());
+/// Checks all records of one file; returns the payload bytes that were compared.
+std::uint64_t check_records(const StoreReader& store, const VerifyOptions& options, std::uint64_t done_before,
+                            std::uint64_t total, DamageSink& sink) {
+  std::mutex mutex;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t done = done_before;
+  parallel_blocks(store.size(), kBlockRecords, options.threads, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t bytes = 0;
-    for (std::uint64_t record = begin; record < end; ++record) bytes += check_record(store_, record, sink_);
-    store_.release(begin, end - begin);
-    const std::lock_guard lock(mutex_);
-    payload_bytes_ += bytes;
-    records_ += end - begin;
-    if (options_.progress && !options_.progress(done_before_ + records_, total_)) {
-      throw Error(ErrorCode::invalid_argument, "cancelled");
-    }
-  }
-
-  const StoreReader& store_;
-  const VerifyOptions& options_;
-  std::uint64_t done_before_;
-  std::uint64_t total_;
-  DamageSink& sink_;
-  std::atomic<std::uint64_t> next_block_{0};
-  std::atomic<bool> stop_{false};
-  std::mutex mutex_;
-  std::exception_ptr failure_;
-  std::uint64_t payload_bytes_ = 0;
-  std::uint64_t records_ = 0;
-};
+    for (std::uint64_t record = begin; record < end; ++record) bytes += check_record(store, record, sink);
+    store.release(begin, end - begin);
+    const std::lock_guard lock(mutex);
+    payload_bytes += bytes;
+    done += end - begin;
+    if (options.progress && !options.progress(done, total)) throw Error(ErrorCode::invalid_argument, "cancelled");
+  });
+  return payload_bytes;
+}
 
 /// Counts, ranges and digest of the dataset's description against its records. Needs no payloads.
 void check_description(const StoreReader& store, DamageSink& sink) {
@@ -202,7 +155,7 @@ VerifyReport verify(const StoreReader& store, const VerifyOptions& options) {
   Findings findings(options.max_damage);
   const auto verify_file = [&](const StoreReader& file) {
     file.check_container(findings);
-    report.payload_bytes += RecordPass(file, options, report.records, store.size(), findings).run();
+    report.payload_bytes += check_records(file, options, report.records, store.size(), findings);
     check_description(file, findings);
     report.records += file.size();
   };

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ struct SourceEntry {
   void clear();
 };
 
+struct SourceBytes {
+  std::span<const std::byte> payload;
+  std::span<const std::byte> segments;  ///< of packed datasets only
+};
+
 /// Const functions are thread-safe.
 class Source {
  public:
@@ -45,9 +51,10 @@ class Source {
   /// Entry `index` into `entry` (reusing its memory). Order: by split, then class, then path; manifests and tars of
   /// samples keep their own order within a split. The same on every machine.
   virtual void entry(std::uint64_t index, SourceEntry& entry) const = 0;
-  /// The entry's bytes into `out`. Throws refused if this entry can't be read (vanished, permission, changed size while
-  /// read, larger than kMaxEntryBytes), io if the machine fails.
-  virtual void read(const SourceEntry& entry, ByteBuffer& out) const = 0;
+  /// The entry's bytes, in `scratch` or in a mapping of the source's; valid until `scratch` changes. Throws refused if
+  /// this entry can't be read (vanished, permission, changed size while read, larger than kMaxEntryBytes), io if the
+  /// machine fails.
+  virtual SourceBytes read(const SourceEntry& entry, ByteBuffer& scratch) const = 0;
   /// XXH3-64 over the whole list: keys, labels, splits, fields, in order. Part of a build's fingerprint.
   virtual std::uint64_t digest() const noexcept = 0;
   /// Things worth a word that are no errors: an empty class, ignored files at the top of a class folder, ...
@@ -56,6 +63,8 @@ class Source {
   /// For entries that are already records (packed datasets): what is known of them, to be taken over. Nothing
   /// otherwise.
   virtual std::optional<RecordMeta> packed_meta(const SourceEntry&) const { return std::nullopt; }
+  /// Entries [first, first + count) will hardly be asked for again: their memory may be given back.
+  virtual void done_with(std::uint64_t /*first*/, std::uint64_t /*count*/) const {}
 };
 
 inline constexpr std::uint64_t kMaxEntryBytes = 1ull << 30;
@@ -64,6 +73,10 @@ struct SourceOptions {
   std::filesystem::path work_dir;  ///< for nameless temporary files; memory does not grow with the number of entries
   bool need_sizes = false;         ///< SourceEntry::size must be filled (costs one stat a file in folders)
 };
+
+/// A packed dataset (file, pattern, shards or manifest) as a source. Its info() is the whole description, with split
+/// names instead of ranges. Throws what open_store throws.
+std::unique_ptr<Source> open_packed_source(const std::filesystem::path& path);
 
 /// Recognises what `path` is and lists it. Throws not_found, refused (nothing to pack in there; duplicate keys, naming
 /// both), damaged (a broken tar or manifest, naming the place), unsupported, io.

@@ -75,10 +75,9 @@ BuildReport build(const std::filesystem::path& source, const std::filesystem::pa
 BuildReport convert(const std::filesystem::path& input, const std::filesystem::path& output,
                     const BuildOptions& options);
 
-/// Writes a manifest at `output` that joins `inputs` (packed files or manifests) as one sequence. Refuses inputs whose
-/// classes or fields differ, and a key that stands in two of them. `work_dir` is for nameless temporary files.
-void merge(const std::filesystem::path& output, const std::vector<std::filesystem::path>& inputs, bool overwrite,
-           const std::filesystem::path& work_dir);
+/// Writes a manifest at `output` that joins `inputs` (packed files, patterns or manifests) as one sequence. Refuses
+/// inputs whose classes or fields differ, and a key that stands in two of them.
+void merge(const std::filesystem::path& output, const std::vector<std::filesystem::path>& inputs, bool overwrite);
 
 /// The version of this library, "0.1.0".
 std::string version();

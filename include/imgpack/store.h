@@ -102,6 +102,9 @@ class StoreReader {
 /// sequence. Throws not_found, damaged, unsupported or io.
 std::unique_ptr<StoreReader> open_store(const std::filesystem::path& path);
 
+/// Whether `path` is a file that begins like a packed dataset of a format of this build, or a manifest. Throws io.
+bool is_packed_dataset(const std::filesystem::path& path);
+
 struct StoreOptions {
   Format format = Format::rec;
   std::uint32_t alignment = 64;  ///< of payloads in rec files; a power of two from 8 to 65536
@@ -138,10 +141,14 @@ class StoreWriter {
   /// Notes that an entry of the source did not become a record. Long texts are cut, bytes that are not UTF-8 escaped.
   virtual void leave_out(const LeftOut& entry) = 0;
   /// Writes index and metadata and syncs, but does not publish: the outputs are whole under their temporary names. Only
-  /// finish() may follow, in this process or, after an interruption, in one that resumes. Duplicate keys throw refused.
+  /// publish() or finish() may follow, in this process or, after an interruption, in one that resumes. Duplicate keys
+  /// throw refused.
   virtual void seal() = 0;
   virtual bool sealed() const noexcept = 0;
-  /// seal(), if that has not happened, then publishes and removes the journal. The writer must not be used afterwards.
+  /// seal(), if that has not happened, then gives the outputs their names. The journal stays: a resume knows what was
+  /// done.
+  virtual void publish() = 0;
+  /// publish(), if that has not happened, and removes the journal. The writer must not be used afterwards.
   virtual void finish() = 0;
   /// Removes everything that was written.
   virtual void discard() noexcept = 0;

@@ -8,10 +8,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "formats/text.h"
 #include "imgpack/error.h"
 #include "mmap/system_error.h"
 #include "packer/sources/containers.h"
-#include "packer/sources/text.h"
+#include "packer/sources/names.h"
 
 namespace imgpack {
 
@@ -97,7 +98,7 @@ void FolderFiller::add_shape(const FolderShape& shape, const std::vector<std::in
   if (shape.stray_files != 0) {
     list_.warn(fmt::format("{} at the top of '{}' {} in no class and {} ignored: {}",
                            shape.stray_files == 1 ? "1 file" : fmt::format("{} files", shape.stray_files),
-                           printable((root_.path() / shape.path).native()), shape.stray_files == 1 ? "is" : "are",
+                           printable_utf8((root_.path() / shape.path).native()), shape.stray_files == 1 ? "is" : "are",
                            shape.stray_files == 1 ? "is" : "are",
                            name_a_few(shape.first_stray_files, shape.stray_files)));
   }
@@ -123,7 +124,7 @@ void warn_empty_classes(const std::vector<std::string>& classes, const std::vect
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (counts[i] == 0) empty.push_back(classes[i]);
   }
-  if (empty.size() == 1) list.warn(fmt::format("the class '{}' has no files", printable(empty.front())));
+  if (empty.size() == 1) list.warn(fmt::format("the class '{}' has no files", printable_utf8(empty.front())));
   if (empty.size() > 1) {
     list.warn(fmt::format("{} classes have no files: {}", empty.size(), name_a_few(empty, empty.size())));
   }
@@ -131,14 +132,15 @@ void warn_empty_classes(const std::vector<std::string>& classes, const std::vect
 
 void require_files(const SourceList& list, const std::filesystem::path& root) {
   if (list.size() == 0) {
-    throw Error(ErrorCode::refused, fmt::format("no files found in '{}'", printable(root.native())), in_file(root));
+    throw Error(ErrorCode::refused, fmt::format("no files found in '{}'", printable_utf8(root.native())),
+                in_file(root));
   }
 }
 
 std::string name_a_few(const std::vector<std::string>& names, std::uint64_t count) {
   std::string out;
   const std::size_t named = std::min(names.size(), kNamedInWarning);
-  for (std::size_t i = 0; i < named; ++i) out += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable(names[i]));
+  for (std::size_t i = 0; i < named; ++i) out += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable_utf8(names[i]));
   if (count > named) out += fmt::format(" and {} more", count - named);
   return out;
 }

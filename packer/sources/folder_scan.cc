@@ -17,11 +17,12 @@
 
 #include <fmt/format.h>
 
+#include "formats/text.h"
 #include "packer/sources/containers.h"
 #include "packer/sources/folder_filler.h"
 #include "packer/sources/folder_walk.h"
+#include "packer/sources/names.h"
 #include "packer/sources/scans.h"
-#include "packer/sources/text.h"
 
 namespace imgpack {
 
@@ -76,7 +77,7 @@ std::vector<std::string> find_splits(const File& root, SourceList& list) {
     if (!holds_images(root, other)) continue;
     list.warn(
         fmt::format("'{}' is the name of a split, but '{}' beside it has images too: every folder is taken as a class",
-                    printable(splits.front()), printable(other)));
+                    printable_utf8(splits.front()), printable_utf8(other)));
     return {};
   }
   if (!others.empty()) {
@@ -111,13 +112,13 @@ void scan_folder(const std::filesystem::path& root_path, const SourceOptions& op
   std::vector<FolderShape> shapes;
   for (const std::string& split : splits) {
     shapes.push_back(inspect_folder(root, split));
-    list.info.splits.push_back({.name = printable(split), .begin = 0, .end = 0});
+    list.info.splits.push_back({.name = printable_utf8(split), .begin = 0, .end = 0});
   }
   if (splits.empty()) shapes.push_back(inspect_folder(root, ""));
   list.info.source_kind = !splits.empty() ? "splits" : shapes.front().flat ? "flat-folder" : "class-folders";
 
   const std::vector<std::string> classes = classes_of(shapes);
-  for (const std::string& name : classes) list.info.classes.push_back({.name = printable(name), .words = {}});
+  for (const std::string& name : classes) list.info.classes.push_back({.name = printable_utf8(name), .words = {}});
   std::vector<std::uint64_t> counts(classes.size());
   FolderFiller filler(root, container, options, list);
   for (std::size_t i = 0; i < shapes.size(); ++i) {

@@ -12,11 +12,12 @@
 
 #include <fmt/format.h>
 
+#include "formats/text.h"
 #include "packer/sources/containers.h"
 #include "packer/sources/delimited_reader.h"
 #include "packer/sources/folder_filler.h"
+#include "packer/sources/names.h"
 #include "packer/sources/scans.h"
-#include "packer/sources/text.h"
 
 namespace imgpack {
 
@@ -74,7 +75,7 @@ std::map<std::string, std::string, std::less<>> read_synset_mapping(const fs::pa
       throw reader.error(ErrorCode::damaged, "not a class and its words");
     }
     if (words.size() == kMaxRows) throw reader.error(ErrorCode::damaged, fmt::format("more than {} lines", kMaxRows));
-    words.emplace(line.substr(0, space), printable(line.substr(space + 1)));
+    words.emplace(line.substr(0, space), printable_utf8(line.substr(space + 1)));
   }
   return words;
 }
@@ -140,7 +141,7 @@ class KaggleScan {
     for (const std::string& name : classes_) {
       const auto found = words.find(name);
       list_.info.classes.push_back(
-          {.name = printable(name), .words = found == words.end() ? std::string() : found->second});
+          {.name = printable_utf8(name), .words = found == words.end() ? std::string() : found->second});
     }
   }
 

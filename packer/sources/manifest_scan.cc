@@ -14,12 +14,13 @@
 #include <sys/stat.h>
 
 #include "formats/columns.h"
+#include "formats/text.h"
 #include "packer/sources/containers.h"
 #include "packer/sources/delimited_reader.h"
 #include "packer/sources/field_cells.h"
 #include "packer/sources/folder_filler.h"
+#include "packer/sources/names.h"
 #include "packer/sources/scans.h"
-#include "packer/sources/text.h"
 
 namespace imgpack {
 
@@ -88,7 +89,7 @@ Columns read_header(DelimitedReader& reader) {
       name = columns.fields.back().spec.name;
     }
     if (!names.insert(name).second) {
-      throw reader.error(ErrorCode::damaged, fmt::format("two columns are called '{}'", printable(name)));
+      throw reader.error(ErrorCode::damaged, fmt::format("two columns are called '{}'", printable_utf8(name)));
     }
   }
   if (!path) throw reader.error(ErrorCode::damaged, "the header line has no column 'path'");
@@ -221,8 +222,8 @@ void fill_fields(const DelimitedReader& reader, const Columns& columns, SourceEn
     const Columns::Field& field = columns.fields[i];
     if (encode_field(field.spec, reader.cells()[field.column], entry.fields[i])) continue;
     throw reader.error(ErrorCode::damaged, fmt::format("'{}' in column '{}' is no {}",
-                                                       printable(reader.cells()[field.column].substr(0, 80)),
-                                                       printable(field.spec.name), describe_type(field.spec)));
+                                                       printable_utf8(reader.cells()[field.column].substr(0, 80)),
+                                                       printable_utf8(field.spec.name), describe_type(field.spec)));
   }
 }
 
@@ -317,7 +318,8 @@ void scan_manifest(const std::filesystem::path& path, const SourceOptions& optio
   DelimitedReader reader(file, separator);
   Columns columns = read_header(reader);
   const Survey survey = survey_rows(reader, columns);
-  for (const std::string& name : survey.classes) list.info.classes.push_back({.name = printable(name), .words = {}});
+  for (const std::string& name : survey.classes)
+    list.info.classes.push_back({.name = printable_utf8(name), .words = {}});
   for (const std::string& name : survey.splits) list.info.splits.push_back({.name = name, .begin = 0, .end = 0});
   for (const Columns::Field& field : columns.fields) list.info.fields.push_back(field.spec);
 

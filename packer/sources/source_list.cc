@@ -10,11 +10,12 @@
 
 #include "formats/columns.h"
 #include "formats/key_sorter.h"
+#include "formats/text.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
 #include "packer/sources/containers.h"
 #include "packer/sources/entry_spool.h"
-#include "packer/sources/text.h"
+#include "packer/sources/names.h"
 
 namespace imgpack {
 
@@ -61,7 +62,10 @@ class ListedSource final : public Source {
   const DatasetInfo& info() const noexcept override { return info_; }
   std::uint64_t size() const noexcept override { return entries_.size(); }
   void entry(std::uint64_t index, SourceEntry& entry) const override { entries_.read(index, entry); }
-  void read(const SourceEntry& entry, ByteBuffer& out) const override { containers_.read(entry, out); }
+  SourceBytes read(const SourceEntry& entry, ByteBuffer& scratch) const override {
+    containers_.read(entry, scratch);
+    return {.payload = scratch.bytes(), .segments = {}};
+  }
   std::uint64_t digest() const noexcept override { return digest_; }
   const std::vector<std::string>& warnings() const noexcept override { return warnings_; }
 
@@ -96,8 +100,8 @@ std::string SourceList::State::describe(std::uint64_t number, const SourceEntry&
   if (!containers.is_folder(entry.container)) {
     return fmt::format("{} at byte {}", containers.path(entry.container).native(), entry.offset);
   }
-  return entry.offset != 0 ? fmt::format("line {} ({})", entry.offset, printable(entry.path))
-                           : fmt::format("entry {} ({})", number, printable(entry.path));
+  return entry.offset != 0 ? fmt::format("line {} ({})", entry.offset, printable_utf8(entry.path))
+                           : fmt::format("entry {} ({})", number, printable_utf8(entry.path));
 }
 
 void SourceList::State::refuse_duplicates() {
@@ -111,7 +115,7 @@ void SourceList::State::refuse_duplicates() {
       entries.read(last_number, one);
       entries.read(number, other);
       if (one.key == other.key) {
-        throw Error(ErrorCode::refused, fmt::format("duplicate key '{}': {} and {}", printable(one.key),
+        throw Error(ErrorCode::refused, fmt::format("duplicate key '{}': {} and {}", printable_utf8(one.key),
                                                     describe(last_number, one), describe(number, other)));
       }
     }

@@ -1,5 +1,4 @@
-// Small helpers of all scans for names that come from outside (file names are bytes, dataset metadata is UTF-8) and for
-// errors.
+// Small helpers of all scans: names of sources, places of errors.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +10,6 @@
 #include "imgpack/error.h"
 
 namespace imgpack {
-
-bool is_utf8(std::string_view text) noexcept;
-
-/// `text` with bytes that are not UTF-8 and control characters as \xNN: for messages, class names and split names.
-std::string printable(std::string_view text);
 
 /// For DatasetInfo::source_name: the last component of what `path` resolves to, printable.
 std::string source_name_of(const std::filesystem::path& path);

@@ -1,0 +1,86 @@
+#include "packer/prepare.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "codec/image_header.h"
+#include "formats/text.h"
+#include "imgpack/error.h"
+
+namespace imgpack {
+
+namespace {
+
+constexpr std::array<std::string_view, 13> kImageExtensions = {
+    ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp", ".gif", ".dib"};
+
+void refuse(PreparedEntry& out, std::string reason) {
+  out.outcome = PreparedEntry::Outcome::refused;
+  out.reason = std::move(reason);
+}
+
+/// Failures of this entry alone; others are the machine's and go on.
+bool is_entry_failure(ErrorCode code) {
+  return code == ErrorCode::refused || code == ErrorCode::not_found || code == ErrorCode::damaged;
+}
+
+void take_packed(const RecordMeta& meta, PreparedEntry& out) {
+  out.meta = meta;
+  if (record_checksum(out.bytes.payload, out.bytes.segments) != meta.checksum) {
+    refuse(out, "its bytes do not have its checksum");
+  }
+}
+
+void look_at_image(const PrepareOptions& options, PreparedEntry& out) {
+  ImageHeaderResult image = read_image_header(out.bytes.payload, options.max_pixels);
+  if (image.status != ImageHeaderStatus::ok) {
+    const bool no_image = image.status == ImageHeaderStatus::unrecognised || image.status == ImageHeaderStatus::empty;
+    refuse(out, std::move(image.reason));
+    if (no_image && !has_image_name(out.entry.key)) out.outcome = PreparedEntry::Outcome::ignored;
+    return;
+  }
+  out.meta = {.label = out.entry.label,
+              .width = image.header.width,
+              .height = image.header.height,
+              .channels = image.header.channels,
+              .codec = image.header.codec,
+              .payload_size = out.bytes.payload.size(),
+              .segments_size = out.bytes.segments.size(),
+              .checksum = record_checksum(out.bytes.payload, out.bytes.segments)};
+}
+
+}  // namespace
+
+bool has_image_name(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  std::string extension(name.substr(dot));
+  for (char& c : extension) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return std::find(kImageExtensions.begin(), kImageExtensions.end(), extension) != kImageExtensions.end();
+}
+
+void prepare_entry(const Source& source, std::uint64_t index, const PrepareOptions& options, PreparedEntry& out) {
+  out.outcome = PreparedEntry::Outcome::record;
+  out.reason.clear();
+  out.bytes = {};
+  try {
+    source.entry(index, out.entry);
+    if (!out.entry.problem.empty()) return refuse(out, out.entry.problem);
+    if (out.entry.key.size() > kMaxKeyBytes) {
+      return refuse(out, fmt::format("its name of {} bytes is too long", out.entry.key.size()));
+    }
+    if (!is_utf8(out.entry.key)) return refuse(out, "its name is not UTF-8");
+    out.bytes = source.read(out.entry, out.scratch);
+    if (const std::optional<RecordMeta> meta = source.packed_meta(out.entry)) return take_packed(*meta, out);
+    look_at_image(options, out);
+  } catch (const Error& error) {
+    if (!is_entry_failure(error.code())) throw;
+    refuse(out, error.message());
+  }
+}
+
+}  // namespace imgpack
