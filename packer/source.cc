@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "imgpack/error.h"
+#include "imgpack/store.h"
 #include "mmap/system_error.h"
 #include "packer/sources/names.h"
 #include "packer/sources/scans.h"
@@ -70,7 +71,7 @@ void SourceEntry::clear() {
 }
 
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options) {
-  // Packed datasets come first, before any kind of list: a file that is one is recognised by its content.
+  if (is_packed_dataset(path)) return open_packed_source(path);
   for (const SourceKind& kind : kKinds) {
     if (!kind.recognise(path)) continue;
     try {

@@ -29,9 +29,9 @@ std::string_view to_string(ErrorCode code) noexcept;
 
 /// Where an error happened. Every part may be unknown.
 struct ErrorPlace {
-  std::string file;                     ///< path as the caller named it; empty if unknown
-  std::optional<std::uint64_t> record;  ///< record number in that file
-  std::optional<std::uint64_t> offset;  ///< byte offset in that file
+  std::string file = {};                     ///< path as the caller named it; empty if unknown
+  std::optional<std::uint64_t> record = {};  ///< record number in that file
+  std::optional<std::uint64_t> offset = {};  ///< byte offset in that file
 };
 
 class Error : public std::exception {
