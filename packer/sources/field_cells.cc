@@ -12,7 +12,7 @@
 
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
-#include "packer/sources/text.h"
+#include "packer/sources/names.h"
 
 namespace imgpack {
 

@@ -1,4 +1,4 @@
-#include "packer/sources/text.h"
+#include "packer/sources/names.h"
 
 #include <system_error>
 
