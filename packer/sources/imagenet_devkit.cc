@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include "formats/text.h"
 #include "imgpack/error.h"
 #include "mmap/file.h"
 #include "packer/sources/imagenet_names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 namespace {
@@ -167,10 +167,9 @@ std::vector<std::uint32_t> parse_ground_truth(std::string_view text, const std::
     std::uint32_t id = 0;
     const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), id);
     if (error != std::errc() || end != line.data() + line.size() || id == 0) {
-      throw Error(
-          ErrorCode::damaged,
-          fmt::format("line {}: '{}' is not an ILSVRC2012_ID", ids.size() + 1, printable_utf8(line.substr(0, 40))),
-          {.file = name});
+      throw Error(ErrorCode::damaged,
+                  fmt::format("line {}: '{}' is not an ILSVRC2012_ID", ids.size() + 1, printable(line.substr(0, 40))),
+                  {.file = name});
     }
     ids.push_back(id);
   }

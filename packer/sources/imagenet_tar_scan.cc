@@ -12,14 +12,13 @@
 
 #include <fmt/format.h>
 
-#include "formats/text.h"
 #include "imgpack/error.h"
 #include "packer/sources/folder_filler.h"
 #include "packer/sources/imagenet_devkit.h"
 #include "packer/sources/imagenet_names.h"
-#include "packer/sources/names.h"
 #include "packer/sources/scans.h"
 #include "packer/sources/tar_index.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 namespace {
@@ -122,7 +121,7 @@ TarSet find_in_folder(const fs::path& folder) {
       set.class_tars.push_back(tar);
     } else if (name.find("_img_train_t3") != std::string::npos) {
       set.warnings.push_back(
-          fmt::format("'{}' was left out: its images are not of the classification task", printable_utf8(name)));
+          fmt::format("'{}' was left out: its images are not of the classification task", printable(name)));
     } else if (tars.size() <= kMaxOpened || role_of_name(name) != Role::none) {
       set.add(tar, role_of(tar));
     }
@@ -147,7 +146,7 @@ TarSet find_tars(const fs::path& path) {
 void refuse_second(const std::vector<fs::path>& tars, std::string_view what) {
   if (tars.size() < 2) return;
   refuse(fmt::format("there are two tars of {} images, '{}' and '{}': name the one that is wanted, or move one away",
-                     what, printable_utf8(tars[0].filename().native()), printable_utf8(tars[1].filename().native())),
+                     what, printable(tars[0].filename().native()), printable(tars[1].filename().native())),
          tars[0].parent_path());
 }
 
@@ -263,7 +262,7 @@ void Scan::add_outer_members() {
   }
   if (!strays.empty()) {
     list_.warn(fmt::format(
-        "'{}' holds {} that are no class tars and were ignored: {}", printable_utf8(path.filename().native()),
+        "'{}' holds {} that are no class tars and were ignored: {}", printable(path.filename().native()),
         strays.size() == 1 ? "1 file" : fmt::format("{} files", strays.size()), name_a_few(strays, strays.size())));
   }
 }
@@ -273,7 +272,7 @@ void Scan::find_classes() {
     add_outer_members();
     if (!set_.class_tars.empty()) {
       list_.warn(fmt::format("{} class tars beside '{}' were ignored", set_.class_tars.size(),
-                             printable_utf8(set_.train[0].filename().native())));
+                             printable(set_.train[0].filename().native())));
     }
   } else {
     for (const fs::path& path : set_.class_tars) {
@@ -297,7 +296,7 @@ void Scan::read_devkit_beside() {
   if (!path) {
     if (set_.val.empty()) return;
     list_.warn(fmt::format("there is no {} beside '{}': its images have no labels", kDevkitName,
-                           printable_utf8(set_.val[0].filename().native())));
+                           printable(set_.val[0].filename().native())));
     return;
   }
   try {

@@ -17,9 +17,9 @@
 #include <fmt/format.h>
 #include <matio.h>
 
-#include "formats/text.h"
 #include "packer/sources/imagenet_names.h"
 #include "packer/sources/matlab_check.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 namespace {
@@ -226,8 +226,7 @@ std::vector<Synset> read_synsets(const File& file, const std::string& name) {
     synset.wnid = array.text_at("WNID", i);
     synset.words = array.text_at("words", i);
     synset.leaf = array.number_at("num_children", i, 0) == 0;
-    if (!is_wnid(synset.wnid))
-      damaged(name, fmt::format("synsets({}).WNID is '{}'", i + 1, printable_utf8(synset.wnid)));
+    if (!is_wnid(synset.wnid)) damaged(name, fmt::format("synsets({}).WNID is '{}'", i + 1, printable(synset.wnid)));
     if (!wnids.insert(synset.wnid).second) damaged(name, fmt::format("{} stands twice in 'synsets'", synset.wnid));
   }
   std::sort(synsets.begin(), synsets.end(), [](const Synset& a, const Synset& b) { return a.id < b.id; });

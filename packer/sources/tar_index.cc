@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 #include <locale.h>
 
-#include "formats/text.h"
 #include "imgpack/error.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 namespace {
@@ -233,7 +233,7 @@ void TarReader::State::describe(archive_entry* entry, TarMember& member) {
   member.offset = begin + at;
   member.size = regular ? static_cast<std::uint64_t>(bytes) : 0;
   if (member.size > size - at) {
-    damaged(fmt::format("the tar was cut off: '{}' has {} bytes, {} are left", printable_utf8(member.name), member.size,
+    damaged(fmt::format("the tar was cut off: '{}' has {} bytes, {} are left", printable(member.name), member.size,
                         size - at),
             header);
   }
@@ -280,9 +280,9 @@ std::string TarMember::problem() const {
     case Kind::directory:
       return "is a folder";
     case Kind::symbolic_link:
-      return fmt::format("is a symbolic link (to '{}'), which is not followed in a tar", printable_utf8(link_target));
+      return fmt::format("is a symbolic link (to '{}'), which is not followed in a tar", printable(link_target));
     case Kind::hard_link:
-      return fmt::format("is a hard link (to '{}'), which is not followed in a tar", printable_utf8(link_target));
+      return fmt::format("is a hard link (to '{}'), which is not followed in a tar", printable(link_target));
     case Kind::sparse:
       return "is stored as a sparse file: pack the tar anew, without the option for sparse files";
     case Kind::other:

@@ -14,12 +14,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "formats/text.h"
 #include "imgpack/error.h"
-#include "packer/sources/names.h"
 #include "packer/sources/scans.h"
 #include "packer/sources/shard_files.h"
 #include "packer/sources/tar_index.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 namespace {
@@ -62,7 +61,7 @@ Label parse_cls(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size() || value < kNoLabel) {
-    return {std::nullopt, fmt::format("its .cls is '{}', which is not a label", printable_utf8(digits.substr(0, 40)))};
+    return {std::nullopt, fmt::format("its .cls is '{}', which is not a label", printable(digits.substr(0, 40)))};
   }
   return {value, {}};
 }
@@ -100,7 +99,7 @@ class Ignored {
     if (counts_.empty()) return;
     std::string text;
     for (const auto& [extension, count] : counts_) {
-      const std::string name = extension.empty() ? "hidden or without extension" : "." + printable_utf8(extension);
+      const std::string name = extension.empty() ? "hidden or without extension" : "." + printable(extension);
       text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name, count);
     }
     if (others_ != 0) text += fmt::format(" and others ({})", others_);
@@ -165,9 +164,8 @@ void SampleCollector::Candidate::add(const TarMember& member) {
 template <typename Parse>
 Label SampleCollector::read_label(const TarMember& member, std::uint64_t limit, Parse parse) const {
   const std::string problem = member.problem();
-  if (!problem.empty()) return {std::nullopt, fmt::format("its label '{}' {}", printable_utf8(member.name), problem)};
-  if (member.size > limit)
-    return {std::nullopt, fmt::format("its label '{}' is too long", printable_utf8(member.name))};
+  if (!problem.empty()) return {std::nullopt, fmt::format("its label '{}' {}", printable(member.name), problem)};
+  if (member.size > limit) return {std::nullopt, fmt::format("its label '{}' is too long", printable(member.name))};
   std::string text(member.size, '\0');
   file_->read_at(member.offset, std::as_writable_bytes(std::span(text)));
   return parse(text);
@@ -208,9 +206,8 @@ void SampleCollector::describe_image(const Sample& sample, SourceEntry& entry) c
   entry.size = images.first.size;
   entry.problem = images.first.problem();
   if (images.count > 1) {
-    entry.problem =
-        fmt::format("the sample has {} images ('{}', '{}'{})", images.count, printable_utf8(images.first.name),
-                    printable_utf8(images.second), images.count > 2 ? ", ..." : "");
+    entry.problem = fmt::format("the sample has {} images ('{}', '{}'{})", images.count, printable(images.first.name),
+                                printable(images.second), images.count > 2 ? ", ..." : "");
   }
 }
 
