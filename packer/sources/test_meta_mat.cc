@@ -51,8 +51,8 @@ void write_meta_mat(const std::filesystem::path& path, const std::vector<MetaRow
     set("num_children", scalar(rows[i].children));
     set("wordnet_height", scalar(0));
   }
-  if (Mat_VarWrite(mat.get(), array.get(), MAT_COMPRESSION_ZLIB) != 0)
-    throw std::runtime_error("cannot write meta.mat");
+  const matio_compression compression = compressed ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE;
+  if (Mat_VarWrite(mat.get(), array.get(), compression) != 0) throw std::runtime_error("cannot write meta.mat");
 }
 
 }  // namespace imgpack::testing
