@@ -1,7 +1,7 @@
 # Functions that declare the project's targets, so that all follow one rule.
 
 set(IMGPACK_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor
-                     -Woverloaded-virtual -Wcast-align)
+                     -Woverloaded-virtual -Wcast-align -Wno-missing-field-initializers)
 
 function(imgpack_compile_settings target)
   target_compile_options(${target} PRIVATE ${IMGPACK_WARNINGS})

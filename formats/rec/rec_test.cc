@@ -9,6 +9,7 @@
 #include "formats/checksum.h"
 #include "imgpack/error.h"
 #include "imgpack/verify.h"
+#include "mmap/little_endian.h"
 #include "tests/support/damage.h"
 #include "tests/support/files.h"
 #include "tests/support/store_fixture.h"
