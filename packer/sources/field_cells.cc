@@ -12,7 +12,7 @@
 
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 

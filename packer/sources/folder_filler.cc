@@ -11,7 +11,7 @@
 #include "imgpack/error.h"
 #include "mmap/system_error.h"
 #include "packer/sources/containers.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 

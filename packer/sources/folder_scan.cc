@@ -22,7 +22,7 @@
 #include "packer/sources/folder_filler.h"
 #include "packer/sources/folder_walk.h"
 #include "packer/sources/scans.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 

@@ -15,7 +15,7 @@
 #include "imgpack/error.h"
 #include "mmap/file.h"
 #include "packer/sources/imagenet_names.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 namespace {

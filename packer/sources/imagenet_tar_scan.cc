@@ -18,7 +18,7 @@
 #include "packer/sources/imagenet_names.h"
 #include "packer/sources/scans.h"
 #include "packer/sources/tar_index.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 namespace {

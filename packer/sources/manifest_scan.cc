@@ -20,7 +20,7 @@
 #include "packer/sources/field_cells.h"
 #include "packer/sources/folder_filler.h"
 #include "packer/sources/scans.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 

@@ -17,7 +17,7 @@
 #include <matio.h>
 
 #include "packer/sources/imagenet_names.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 namespace {

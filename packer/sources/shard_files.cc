@@ -11,7 +11,7 @@
 
 #include "imgpack/error.h"
 #include "packer/sources/folder_filler.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 namespace {

@@ -15,7 +15,7 @@
 #include "mmap/little_endian.h"
 #include "packer/sources/containers.h"
 #include "packer/sources/entry_spool.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 

@@ -1,4 +1,4 @@
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 #include <system_error>
 
