@@ -215,9 +215,8 @@ TEST_CASE("an interrupted HDF5 file is resumed whatever state it was left in") {
     kept = 0;
   }
   SUBCASE("with all of a finished file around the payloads") {
-    std::copy(left.end() - static_cast<std::ptrdiff_t>(10 * kFlushed), left.end(),
-              std::copy_n(whole.begin(), left.size() - 10 * kFlushed, left.begin()));
-    left.insert(left.end(), whole.begin() + static_cast<std::ptrdiff_t>(left.size()), whole.end());
+    std::copy_n(whole.begin(), left.size() - 10 * kFlushed, left.begin());
+    left.resize(whole.size() + 1000, std::byte{0xee});
   }
   write_file(partial, left);
   const auto writer = StoreWriter::create(path, dataset.info, resuming());
@@ -272,7 +271,8 @@ TEST_CASE("foreign HDF5 files are told apart from damaged ones") {
   const fs::path path = dir / "foreign.h5";
   for (const char* dataset : {"data", "imgpack"}) {
     for (const H5F_libver_t version : {H5F_LIBVER_EARLIEST, H5F_LIBVER_V18, H5F_LIBVER_LATEST}) {
-      CAPTURE(dataset);
+      CAPTURE(std::string(dataset));
+      CAPTURE(static_cast<int>(version));
       CHECK(code_of_opening(make_foreign(path, version, dataset)) == ErrorCode::unsupported);
     }
   }
