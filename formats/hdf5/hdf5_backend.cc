@@ -1,7 +1,7 @@
 // Writing: payloads go to their place in the file as they come, and finish() lets libhdf5 make the file around them.
 //
-// All objects but the last bytes of `encoded` have sizes that do not depend on the payloads, so libhdf5 places `encoded` at
-// an offset that can be found out beforehand by making the beginning of a file that is thrown away.
+// All objects but the last bytes of `encoded` have sizes that do not depend on the payloads, so libhdf5 places
+// `encoded` at an offset that can be found out beforehand by making the beginning of a file that is thrown away.
 
 #include <algorithm>
 #include <optional>

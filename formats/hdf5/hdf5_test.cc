@@ -125,7 +125,8 @@ TEST_CASE("records without bytes, a dataset without classes") {
 TEST_CASE("odd field names, long class names, a description of more than 64 KiB") {
   const TempDir dir;
   TestDataset dataset = make_dataset({.records = 5, .fields = true});
-  for (int i = 0; i < 2000; ++i) dataset.info.classes.push_back({.name = std::string(60, 'c') + std::to_string(i), .words = ""});
+  for (int i = 0; i < 2000; ++i)
+    dataset.info.classes.push_back({.name = std::string(60, 'c') + std::to_string(i), .words = ""});
   dataset.info.classes.push_back({.name = std::string(5000, 'n'), .words = ""});
   dataset.info.fields[0].name = "../..";
   dataset.info.fields[1].name = "größe %";
@@ -205,7 +206,9 @@ TEST_CASE("an interrupted HDF5 file is resumed whatever state it was left in") {
     left.pop_back();
     kept = kFlushed - 1;
   }
-  SUBCASE("with more in the file than the log knows") { left.resize(left.size() + 100'000, std::byte{7}); }
+  SUBCASE("with more in the file than the log knows") {
+    left.resize(left.size() + 100'000, std::byte{7});
+  }
   SUBCASE("with a payload changed") {
     left[left.size() - 1000] ^= std::byte{1};
     kept = kFlushed - 100;

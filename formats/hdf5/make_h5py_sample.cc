@@ -21,7 +21,8 @@ std::string_view text_of(const std::vector<std::byte>& bytes) {
 void write_sample(const std::filesystem::path& folder) {
   constexpr int kRecords = 7;
   DatasetInfo info;
-  info.classes = {{.name = "n01440764", .words = "tench"}, {.name = "n01443537", .words = ""}, {.name = "Bärlapp", .words = ""}};
+  info.classes = {
+      {.name = "n01440764", .words = "tench"}, {.name = "n01443537", .words = ""}, {.name = "Bärlapp", .words = ""}};
   info.fields = {{.name = "id", .type = FieldType::int64, .shape = {}},
                  {.name = "box", .type = FieldType::int64, .shape = {2, 2}},
                  {.name = "caption", .type = FieldType::bytes, .shape = {}}};

@@ -19,8 +19,8 @@ namespace imgpack::hdf5 {
 
 namespace {
 
-// Superblock, versions 2 and 3: signature, version (1 byte), sizes of addresses and lengths (1 each), flags (1), then the
-// addresses (8 each) of: base, extension, end of file, root group; checksum (4).
+// Superblock, versions 2 and 3: signature, version (1 byte), sizes of addresses and lengths (1 each), flags (1), then
+// the addresses (8 each) of: base, extension, end of file, root group; checksum (4).
 constexpr std::size_t kVersionAt = 8;
 constexpr std::size_t kAddressSizeAt = 9;
 constexpr std::size_t kLengthSizeAt = 10;

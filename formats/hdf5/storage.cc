@@ -91,9 +91,7 @@ haddr_t driver_get_eof(const H5FD_t* file, H5FD_mem_t) noexcept {
 }
 
 herr_t driver_read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) noexcept {
-  return guarded(file, -1, [&](Storage& storage) {
-    storage.read(address, {static_cast<std::byte*>(buffer), size});
-  });
+  return guarded(file, -1, [&](Storage& storage) { storage.read(address, {static_cast<std::byte*>(buffer), size}); });
 }
 
 herr_t driver_write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, const void* data) noexcept {
@@ -158,8 +156,7 @@ PropertiesHandle access_properties(const std::shared_ptr<Connection::Channel>& c
                    // The 1.8 format: checksums on all metadata, and readable by everything since.
                    (!create || H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0) &&
                    H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) >= 0 &&
-                   H5Pset_meta_block_size(access.get(), 0) >= 0 &&
-                   H5Pset_small_data_block_size(access.get(), 0) >= 0;
+                   H5Pset_meta_block_size(access.get(), 0) >= 0 && H5Pset_small_data_block_size(access.get(), 0) >= 0;
   if (!set) throw Error(ErrorCode::unsupported, fmt::format("this libhdf5 cannot be set up: {}", error_text()));
   return access;
 }
