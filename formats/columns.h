@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -14,8 +15,7 @@
 
 #include "formats/record_log.h"
 #include "imgpack/dataset_info.h"
-#include "imgpack/error.h"
-#include "mmap/little_endian.h"
+#include "imgpack/store.h"
 
 namespace imgpack {
 
@@ -23,7 +23,7 @@ namespace imgpack {
 enum class Column : std::uint32_t {
   payload_offset = 1,   ///< u64[N], byte offset in the data file
   payload_size = 2,     ///< u64[N]
-  segments_offset = 3,  ///< u64[N]; absent: segments follow the payload directly
+  segments_offset = 3,  ///< u64[N]; absent: segments begin at the first multiple of kSegmentsAlignment behind the payload
   segments_size = 4,    ///< u64[N]; absent: no record has segments
   label = 5,            ///< i64[N]
   width = 6,            ///< u32[N]
@@ -36,6 +36,9 @@ enum class Column : std::uint32_t {
   key_order = 13,       ///< u32[N] (u64 from 2^32 records): record numbers sorted by (XXH3-128 of key)
   frame_offset = 14,    ///< u64[N]; TFRecord index files
   frame_size = 15,      ///< u64[N]
+  payload_bounds = 16,  ///< u64[N + 1], relative to where payloads begin; instead of payload_offset and payload_size
+  segment_bounds = 17,  ///< u64[N + 1], into segment_bytes; instead of segments_offset and segments_size
+  segment_bytes = 18,   ///< u8[...]
   field_values = 1000,  ///< + field number: value_size bytes a record, or the concatenated bytes values
   field_bounds = 2000,  ///< + field number: u64[N + 1], for bytes fields
 };
@@ -46,6 +49,11 @@ inline Column field_bounds_column(std::size_t field) {
   return Column{2000 + static_cast<std::uint32_t>(field)};
 }
 inline constexpr std::size_t kMaxFields = 1000;
+/// Where segments follow a payload, they begin at a multiple of this many bytes, zeros between.
+inline constexpr std::uint64_t kSegmentsAlignment = 16;
+inline constexpr std::uint64_t kMaxFieldBytes = 1u << 20;  ///< of one numeric value
+/// Width of key_order's elements.
+inline std::uint32_t key_order_width(std::uint64_t records) { return records <= 0xffff'ffff ? 4 : 8; }
 
 struct ColumnView {
   std::span<const std::byte> bytes;
@@ -53,48 +61,56 @@ struct ColumnView {
   bool present() const noexcept { return width != 0; }
 };
 
-/// Columns in a mapping. Made by a format from its own directory; create() checks that lengths fit the record count,
-/// and each access checks what it takes from the file. Thread-safe.
+/// Columns in a mapping. create() checks that lengths fit the record count, and each access checks what it takes from the
+/// file. Thread-safe.
 class ColumnTable {
  public:
-  /// Throws damaged if a required column is missing or has another length than `records` and `info.fields` ask for.
-  /// `find_column` returns the bytes of a column, an absent view if there is none.
-  template <typename FindColumn>
-  static ColumnTable create(std::uint64_t records, const std::vector<FieldSpec>& fields,
-                            const std::filesystem::path& file, FindColumn&& find_column);
+  struct Layout {
+    std::uint64_t records = 0;
+    std::vector<FieldSpec> fields;
+    std::filesystem::path file;      ///< for error messages: the file that holds the columns
+    std::uint64_t payload_base = 0;  ///< what payload_bounds are relative to
+  };
+  /// Throws damaged if a required column is missing or has another length than `layout` asks for. `find_column` returns the
+  /// bytes of a column, or an absent view if there is none.
+  static ColumnTable create(Layout layout, const std::function<ColumnView(Column)>& find_column);
 
-  std::uint64_t records() const noexcept { return records_; }
-  /// REQUIRES: record < records() for all of these.
+  std::uint64_t records() const noexcept { return layout_.records; }
+  const std::filesystem::path& file() const noexcept { return layout_.file; }
+
+  // REQUIRES: record < records() for all of these. Those that may meet damage throw Error(damaged).
   RecordMeta meta(std::uint64_t record) const;
   std::uint64_t payload_offset(std::uint64_t record) const noexcept;
+  std::uint64_t payload_size(std::uint64_t record) const;
+  std::uint64_t segments_size(std::uint64_t record) const;
+  /// In the data file. Meaningless with segments_inline() false.
   std::uint64_t segments_offset(std::uint64_t record) const;
+  /// Whether segments lie in the data file; else segments() has them.
+  bool segments_inline() const noexcept { return !segment_bytes_.present(); }
+  std::span<const std::byte> segments(std::uint64_t record) const;
   std::string_view key(std::uint64_t record) const;
   std::span<const std::byte> field(std::uint64_t record, std::size_t field) const;
+  bool has_frames() const noexcept { return frame_offset_.present(); }
   std::uint64_t frame_offset(std::uint64_t record) const noexcept;
   std::uint64_t frame_size(std::uint64_t record) const noexcept;
+  /// The record number at `position` of key_order.
   std::uint64_t key_order(std::uint64_t position) const;
-  /// Binary search by hash, then comparison of the keys.
+  /// Search by hash in key_order, then comparison of the keys.
   std::optional<std::uint64_t> find(std::string_view key) const;
 
-  const std::filesystem::path& file() const noexcept { return file_; }
+  /// Reports what the columns contradict among themselves: bounds out of order, key_order no permutation or unsorted, codecs
+  /// without meaning. Memory is bounded; time grows with records^2 / 2 million.
+  void check(DamageSink& sink) const;
 
  private:
   ColumnTable() = default;
-  struct Required {
-    Column column;
-    ColumnView ColumnTable::*view;
-    std::uint32_t width;
-  };
-  void require(Column column, ColumnView view, std::uint64_t count, std::uint32_t width, bool optional,
-               ColumnView& into);
-  void require_bounded(Column values, ColumnView view, Column bounds, ColumnView bounds_view, ColumnView& values_into,
-                       ColumnView& bounds_into);
+  std::span<const std::byte> bounded(const ColumnView& bounds, const ColumnView& values, std::uint64_t record,
+                                     std::string_view what) const;
 
-  std::uint64_t records_ = 0;
-  std::filesystem::path file_;
-  std::vector<FieldSpec> fields_;
-  ColumnView payload_offset_, payload_size_, segments_offset_, segments_size_, label_, width_, height_, channels_,
-      codec_, checksum_, key_bounds_, key_bytes_, key_order_, frame_offset_, frame_size_;
+  Layout layout_;
+  ColumnView payload_offset_, payload_size_, payload_bounds_, segments_offset_, segments_size_, segment_bounds_,
+      segment_bytes_, label_, width_, height_, channels_, codec_, checksum_, key_bounds_, key_bytes_, key_order_,
+      frame_offset_, frame_size_;
   std::vector<ColumnView> field_values_, field_bounds_;
 };
 
@@ -114,13 +130,15 @@ class ColumnSink {
 };
 
 struct ColumnOptions {
-  bool segments_offset = false;    ///< write Column::segments_offset (only if any record has segments)
-  bool frames = false;             ///< write frame_offset and frame_size
+  bool payload_bounds = false;   ///< payload_bounds instead of payload_offset and payload_size
+  bool segments_offset = false;  ///< besides segments_size, for segments that do not follow the payload
+  bool segment_blob = false;     ///< segment_bounds and segment_bytes (from LogRow::segments) instead of segments_size
+  bool frames = false;           ///< frame_offset and frame_size
   std::filesystem::path work_dir;  ///< for nameless temporary files
 };
 
 /// Reads the log once and writes all columns of `info`; memory is bounded. Throws refused, naming both records'
-/// numbers, if two records have the same key.
+/// numbers, if two records have the same key. Segment columns are written only if any record has segments.
 void write_columns(const RecordLog& log, const DatasetInfo& info, const ColumnOptions& options, ColumnSink& sink);
 
 /// A key's place in key_order: compared as an unsigned 128-bit number, high half first.

@@ -8,13 +8,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "imgpack/dataset_info.h"
 #include "imgpack/record.h"
 #include "mmap/append_file.h"
 #include "mmap/file.h"
@@ -40,12 +40,32 @@ struct LogLeftOut {
   std::string_view reason;
 };
 
+/// Sums over a log's rows, kept while it grows.
+struct LogTotals {
+  struct SplitRange {
+    std::uint32_t split;
+    std::uint64_t begin;
+    std::uint64_t end;
+  };
+  std::uint64_t records = 0;
+  std::uint64_t left_out = 0;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t segment_bytes = 0;
+  std::uint64_t pixels = 0;
+  std::uint64_t key_bytes = 0;
+  /// Chained XXH3-64 over (key, label, split, checksum) of the records: equal for equal content in every format.
+  std::uint64_t content_digest = 0;
+  std::vector<std::uint64_t> field_bytes;  ///< one a field
+  std::vector<SplitRange> split_ranges;    ///< runs of records of one split
+  std::vector<LeftOut> first_left_out;     ///< at most DatasetInfo::kMaxLeftOut
+};
+
 class RecordLog {
  public:
-  /// Starts an empty log in `file` (truncating it).
+  /// Starts an empty log in `file` (truncating it). `file` must outlive the log.
   static RecordLog start(File& file, std::string_view fingerprint);
-  /// Whether `file` holds a log of this version, and for which fingerprint.
-  static bool read_fingerprint(const File& file, std::string& fingerprint);
+  /// The fingerprint of the log in `file`, or nothing if `file` holds no log of this version.
+  static std::optional<std::string> read_fingerprint(const File& file);
   /// Goes on with the log in `file`, keeping `records` record rows and the left-out rows before the next one.
   static RecordLog resume(File& file, std::uint64_t records);
 
@@ -53,22 +73,20 @@ class RecordLog {
   void append(const LogLeftOut& row);
   void flush();
 
-  std::uint64_t records() const noexcept { return records_; }
-  std::uint64_t left_out() const noexcept { return left_out_; }
-  std::uint64_t key_bytes() const noexcept { return key_bytes_; }
+  std::uint64_t records() const noexcept { return totals_.records; }
+  std::uint64_t left_out() const noexcept { return totals_.left_out; }
+  const LogTotals& totals() const noexcept { return totals_; }
 
-  const File& file() const noexcept;
+  const File& file() const noexcept { return *file_; }
 
  private:
   RecordLog(File& file, std::uint64_t end);
-  void append_framed();
+  void append_framed(std::uint8_t type);
 
   File* file_;
-  std::unique_ptr<AppendFile> out_;
-  std::vector<std::byte> scratch_;
-  std::uint64_t records_ = 0;
-  std::uint64_t left_out_ = 0;
-  std::uint64_t key_bytes_ = 0;
+  AppendFile out_;
+  std::vector<std::byte> body_;
+  LogTotals totals_;
 };
 
 /// Reads a log from its start. Stops quietly at a torn or damaged row. Not thread-safe.
@@ -85,14 +103,14 @@ class RecordLogReader {
   std::uint64_t offset() const noexcept { return offset_; }
 
  private:
-  bool fill(std::size_t needed);
+  std::span<const std::byte> read(std::size_t size);
   bool parse_record(std::span<const std::byte> body);
   bool parse_left_out(std::span<const std::byte> body);
 
   const File& file_;
-  std::vector<std::byte> buffer_;
-  std::size_t buffer_begin_ = 0;
-  std::uint64_t buffer_offset_ = 0;  ///< file offset of buffer_[0]
+  std::vector<std::byte> buffer_;   ///< a window of the file
+  std::size_t filled_ = 0;
+  std::uint64_t window_offset_ = 0;
   std::uint64_t offset_ = 0;
   LogRow row_;
   LogLeftOut left_out_;

@@ -44,6 +44,8 @@ struct DatasetInfo {
   std::uint64_t records = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t pixels = 0;  ///< sum of width x height
+  /// Over key, label, split and checksum of every record in order. Equal for equal content in whatever format; 0 if unknown.
+  std::uint64_t content_digest = 0;
 
   /// How many entries of the source were left out, and the first kMaxLeftOut of them.
   std::uint64_t left_out_count = 0;
