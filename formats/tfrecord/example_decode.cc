@@ -110,11 +110,13 @@ ExampleStatus ExampleDecoder::read_image() {
 }
 
 void ExampleDecoder::read_names() {
-  if (const auto key = bytes_value(feature::kFilename); key && key->size() <= kMaxKeyBytes) decoded_.key = as_text(*key);
   decoded_.class_text = text_value(feature::kText);
   decoded_.class_synset = text_value("image/class/synset");
   if (const auto split = bytes_value(feature::kSplit)) decoded_.split = as_text(*split);
   if (const auto chain = int_value(feature::kChain)) decoded_.chain = static_cast<std::uint64_t>(*chain);
+  // Only imgpack means something by an empty name; and only imgpack writes a chain.
+  const auto key = bytes_value(feature::kFilename);
+  if (key && key->size() <= kMaxKeyBytes && (decoded_.chain || !key->empty())) decoded_.key = as_text(*key);
   decoded_.dataset = text_value(feature::kDataset);
   if (decoded_.dataset.size() > kMaxDatasetFeatureBytes) decoded_.dataset = {};
 }

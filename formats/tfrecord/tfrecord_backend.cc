@@ -9,6 +9,7 @@
 #include "formats/tfrecord/example.h"
 #include "formats/tfrecord/frame.h"
 #include "formats/tfrecord/index_file.h"
+#include "formats/tfrecord/side_files.h"
 #include "formats/tfrecord/tfrecord_format.h"
 #include "mmap/append_file.h"
 #include "mmap/mapped_file.h"
@@ -39,7 +40,7 @@ bool is_intact(std::span<const std::byte> file, const LogRow& row, Frame& frame)
 /// The description that goes into the first record: what is known before any record is.
 std::string dataset_feature(DatasetInfo info) {
   for (Split& split : info.splits) split.begin = split.end = 0;
-  info.records = info.payload_bytes = info.pixels = info.left_out_count = 0;
+  info.records = info.payload_bytes = info.pixels = info.content_digest = info.left_out_count = 0;
   info.left_out.clear();
   std::string json = dataset_info_to_json(info);
   if (json.size() > kMaxDatasetFeatureBytes) json.clear();
@@ -53,9 +54,11 @@ class TfrecordBackend final : public StoreBackend {
         idx_(side_file(context_.final_path, kIdxSuffix)),
         index_(side_file(context_.final_path, kIndexSuffix)),
         encoder_(context_.info.fields),
-        dataset_(dataset_feature(context_.info)),
-        file_(File::open(context_.partial, context_.resume ? File::Mode::open_or_create : File::Mode::create)) {
-    if (!context_.resume) out_.emplace(file_, 0);
+        dataset_(dataset_feature(context_.info)) {
+    // A resumed writer may find everything published already: then there is no partial file, and none may be made.
+    if (context_.resume) return;
+    file_ = File::open(context_.partial, File::Mode::create);
+    out_.emplace(file_, 0);
   }
 
   void put(std::uint64_t number, const Record& record, LogRow& row) override {
@@ -82,6 +85,7 @@ class TfrecordBackend final : public StoreBackend {
     std::uint64_t records = 0;
     std::uint64_t end = 0;
     chain_ = 0;
+    file_ = File::open(context_.partial, File::Mode::open_or_create);
     {
       const MappedFile mapping = MappedFile::map(file_, Access::sequential);
       ReleaseBehind behind(mapping);
@@ -107,7 +111,13 @@ class TfrecordBackend final : public StoreBackend {
     file_.sync();
     write_idx(log);
     // Last, so that the index is never older than the data.
-    write_index_file(partial(index_), log, info, {.size = out_->position(), .chain = chain_}, context_.final_path);
+    File index = File::open(partial(index_), File::Mode::create);
+    const fs::path folder = context_.final_path.parent_path();
+    write_index_file(index, log, info, {.size = out_->position(), .chain = chain_}, folder.empty() ? "." : folder);
+    index.sync();
+    index.close();
+    out_.reset();
+    file_.close();
   }
 
   void discard() noexcept override {
