@@ -49,7 +49,7 @@ struct BackendContext {
   std::filesystem::path partial;     ///< OUT.partial
   DatasetInfo info;                  ///< classes, split names, fields, descriptions
   StoreOptions options;
-  bool resume = false;  ///< true: partial files of an interrupted writer exist and recover() follows
+  bool resume = false;  ///< true: create no file yet; recover() or only outputs() follows
 };
 
 /// Where every format is listed, once: its name, how it is recognised, opened and written.

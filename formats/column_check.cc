@@ -19,8 +19,8 @@ struct HashedRecord {
   auto operator<=>(const HashedRecord&) const = default;
 };
 
-/// Goes over all keys once for each slice of the hash space, so that the sorted order is rebuilt slice by slice without a
-/// table of all records and without touching keys in random order.
+/// Goes over all keys once for each slice of the hash space, so that the sorted order is rebuilt slice by slice without
+/// a table of all records and without touching keys in random order.
 class KeyOrderCheck {
  public:
   KeyOrderCheck(const ColumnTable& table, DamageSink& sink) : table_(table), sink_(sink) {
@@ -39,7 +39,8 @@ class KeyOrderCheck {
   std::uint64_t slice_of(KeyHash hash) const { return slice_bits_ == 0 ? 0 : hash.high >> (64 - slice_bits_); }
 
   bool report(std::optional<std::uint64_t> record, std::string what) {
-    return sink_.report({.file = table_.file().string(), .record = record, .offset = std::nullopt, .what = std::move(what)});
+    return sink_.report(
+        {.file = table_.file().string(), .record = record, .offset = std::nullopt, .what = std::move(what)});
   }
 
   bool collect(std::uint64_t slice) {

@@ -67,6 +67,7 @@ class ColumnStore final : public StoreReader {
   void release(std::uint64_t first, std::uint64_t count) const override {
     const auto [offset, size] = extent(first, count);
     parts_.data.release(offset, size);
+    parts_.columns.release(first, count);
   }
 
   void check_container(DamageSink& sink) const override {

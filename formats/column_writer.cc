@@ -93,9 +93,9 @@ class ColumnWriter {
     for (std::size_t i = 0; i < info.fields.size(); ++i) {
       const bool blob = info.fields[i].type == FieldType::bytes;
       const std::uint64_t bytes = i < totals.field_bytes.size() ? totals.field_bytes[i] : 0;
-      field_values_.push_back(blob ? set_.declare(field_values_column(i), 1, bytes)
-                                   : set_.declare(field_values_column(i),
-                                                  static_cast<std::uint32_t>(info.fields[i].value_size()), n));
+      field_values_.push_back(
+          blob ? set_.declare(field_values_column(i), 1, bytes)
+               : set_.declare(field_values_column(i), static_cast<std::uint32_t>(info.fields[i].value_size()), n));
       field_bounds_.push_back(blob ? set_.declare(field_bounds_column(i), 8, n + 1) : 0);
     }
     field_ends_.resize(info.fields.size());
@@ -142,8 +142,7 @@ class ColumnWriter {
     const bool narrow = key_order_width(records_) == 4;
     sorter_.visit([&](KeyHash hash, std::uint64_t number) {
       if (previous && *previous == hash) {
-        throw Error(ErrorCode::refused,
-                    fmt::format("records {} and {} have the same key", previous_number, number));
+        throw Error(ErrorCode::refused, fmt::format("records {} and {} have the same key", previous_number, number));
       }
       previous = hash;
       previous_number = number;

@@ -7,6 +7,7 @@
 
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
+#include "mmap/mapped_file.h"
 
 namespace imgpack {
 
@@ -183,12 +184,17 @@ std::span<const std::byte> ColumnTable::field(std::uint64_t record, std::size_t 
   return values.bytes.subspan(static_cast<std::size_t>(record * values.width), values.width);
 }
 
-std::uint64_t ColumnTable::frame_offset(std::uint64_t record) const noexcept { return at64(frame_offset_, record); }
-std::uint64_t ColumnTable::frame_size(std::uint64_t record) const noexcept { return at64(frame_size_, record); }
+std::uint64_t ColumnTable::frame_offset(std::uint64_t record) const noexcept {
+  return at64(frame_offset_, record);
+}
+std::uint64_t ColumnTable::frame_size(std::uint64_t record) const noexcept {
+  return at64(frame_size_, record);
+}
 
 std::uint64_t ColumnTable::key_order(std::uint64_t position) const {
   const std::uint64_t record = key_order_.width == 4 ? at32(key_order_, position) : at64(key_order_, position);
-  if (record >= records()) throw_damaged(layout_.file, std::nullopt, "the key lookup table names a record that is not there");
+  if (record >= records())
+    throw_damaged(layout_.file, std::nullopt, "the key lookup table names a record that is not there");
   return record;
 }
 
@@ -211,6 +217,38 @@ std::optional<std::uint64_t> ColumnTable::find(std::string_view key) const {
     if (hash_key(candidate) != wanted) break;
   }
   return std::nullopt;
+}
+
+void ColumnTable::release(std::uint64_t first, std::uint64_t count) const noexcept {
+  if (first >= records()) return;
+  const std::uint64_t end = first + std::min(count, records() - first);
+  const auto release = [&](const ColumnView& view) {
+    if (!view.present() || view.bytes.size() < end * view.width) return;
+    release_pages(view.bytes.subspan(static_cast<std::size_t>(first * view.width),
+                                     static_cast<std::size_t>((end - first) * view.width)));
+  };
+  const auto release_bounded = [&](const ColumnView& bounds, const ColumnView& values) {
+    if (!bounds.present()) return;
+    const std::uint64_t from = std::min<std::uint64_t>(at64(bounds, first), values.bytes.size());
+    const std::uint64_t to = std::min<std::uint64_t>(at64(bounds, end), values.bytes.size());
+    if (from < to)
+      release_pages(values.bytes.subspan(static_cast<std::size_t>(from), static_cast<std::size_t>(to - from)));
+  };
+  release_bounded(key_bounds_, key_bytes_);
+  release_bounded(segment_bounds_, segment_bytes_);
+  for (std::size_t i = 0; i < field_values_.size(); ++i) {
+    if (field_bounds_[i].present()) {
+      release_bounded(field_bounds_[i], field_values_[i]);
+      release(field_bounds_[i]);
+    } else {
+      release(field_values_[i]);
+    }
+  }
+  for (const ColumnView* view :
+       {&payload_offset_, &payload_size_, &payload_bounds_, &segments_offset_, &segments_size_, &segment_bounds_,
+        &label_, &width_, &height_, &channels_, &codec_, &checksum_, &key_bounds_, &frame_offset_, &frame_size_}) {
+    release(*view);
+  }
 }
 
 }  // namespace imgpack

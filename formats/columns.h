@@ -21,21 +21,22 @@ namespace imgpack {
 
 /// The numbers are section types of the rec format.
 enum class Column : std::uint32_t {
-  payload_offset = 1,   ///< u64[N], byte offset in the data file
-  payload_size = 2,     ///< u64[N]
-  segments_offset = 3,  ///< u64[N]; absent: segments begin at the first multiple of kSegmentsAlignment behind the payload
-  segments_size = 4,    ///< u64[N]; absent: no record has segments
-  label = 5,            ///< i64[N]
-  width = 6,            ///< u32[N]
-  height = 7,           ///< u32[N]
-  channels = 8,         ///< u8[N]
-  codec = 9,            ///< u8[N]
-  checksum = 10,        ///< u64[N]
-  key_bounds = 11,      ///< u64[N + 1], into key_bytes
-  key_bytes = 12,       ///< u8[...]
-  key_order = 13,       ///< u32[N] (u64 from 2^32 records): record numbers sorted by (XXH3-128 of key)
-  frame_offset = 14,    ///< u64[N]; TFRecord index files
-  frame_size = 15,      ///< u64[N]
+  payload_offset = 1,  ///< u64[N], byte offset in the data file
+  payload_size = 2,    ///< u64[N]
+  segments_offset =
+      3,              ///< u64[N]; absent: segments begin at the first multiple of kSegmentsAlignment behind the payload
+  segments_size = 4,  ///< u64[N]; absent: no record has segments
+  label = 5,          ///< i64[N]
+  width = 6,          ///< u32[N]
+  height = 7,         ///< u32[N]
+  channels = 8,       ///< u8[N]
+  codec = 9,          ///< u8[N]
+  checksum = 10,      ///< u64[N]
+  key_bounds = 11,    ///< u64[N + 1], into key_bytes
+  key_bytes = 12,     ///< u8[...]
+  key_order = 13,     ///< u32[N] (u64 from 2^32 records): record numbers sorted by (XXH3-128 of key)
+  frame_offset = 14,  ///< u64[N]; TFRecord index files
+  frame_size = 15,    ///< u64[N]
   payload_bounds = 16,  ///< u64[N + 1], relative to where payloads begin; instead of payload_offset and payload_size
   segment_bounds = 17,  ///< u64[N + 1], into segment_bytes; instead of segments_offset and segments_size
   segment_bytes = 18,   ///< u8[...]
@@ -53,7 +54,9 @@ inline constexpr std::size_t kMaxFields = 1000;
 inline constexpr std::uint64_t kSegmentsAlignment = 16;
 inline constexpr std::uint64_t kMaxFieldBytes = 1u << 20;  ///< of one numeric value
 /// Width of key_order's elements.
-inline std::uint32_t key_order_width(std::uint64_t records) { return records <= 0xffff'ffff ? 4 : 8; }
+inline std::uint32_t key_order_width(std::uint64_t records) {
+  return records <= 0xffff'ffff ? 4 : 8;
+}
 
 struct ColumnView {
   std::span<const std::byte> bytes;
@@ -61,8 +64,8 @@ struct ColumnView {
   bool present() const noexcept { return width != 0; }
 };
 
-/// Columns in a mapping. create() checks that lengths fit the record count, and each access checks what it takes from the
-/// file. Thread-safe.
+/// Columns in a mapping. create() checks that lengths fit the record count, and each access checks what it takes from
+/// the file. Thread-safe.
 class ColumnTable {
  public:
   struct Layout {
@@ -71,8 +74,8 @@ class ColumnTable {
     std::filesystem::path file;      ///< for error messages: the file that holds the columns
     std::uint64_t payload_base = 0;  ///< what payload_bounds are relative to
   };
-  /// Throws damaged if a required column is missing or has another length than `layout` asks for. `find_column` returns the
-  /// bytes of a column, or an absent view if there is none.
+  /// Throws damaged if a required column is missing or has another length than `layout` asks for. `find_column` returns
+  /// the bytes of a column, or an absent view if there is none. ColumnTable() is a table of no records.
   static ColumnTable create(Layout layout, const std::function<ColumnView(Column)>& find_column);
 
   std::uint64_t records() const noexcept { return layout_.records; }
@@ -98,12 +101,14 @@ class ColumnTable {
   /// Search by hash in key_order, then comparison of the keys.
   std::optional<std::uint64_t> find(std::string_view key) const;
 
-  /// Reports what the columns contradict among themselves: bounds out of order, key_order no permutation or unsorted, codecs
-  /// without meaning. Memory is bounded; time grows with records^2 / 2 million.
+  /// Takes the columns of [first, first + count) out of this process's resident memory.
+  void release(std::uint64_t first, std::uint64_t count) const noexcept;
+
+  /// Reports what the columns contradict among themselves: bounds out of order, key_order no permutation or unsorted,
+  /// codecs without meaning. Memory is bounded; time grows with records^2 / 2 million.
   void check(DamageSink& sink) const;
 
  private:
-  ColumnTable() = default;
   std::span<const std::byte> bounded(const ColumnView& bounds, const ColumnView& values, std::uint64_t record,
                                      std::string_view what) const;
 

@@ -47,8 +47,10 @@ DatasetInfo decode(const Json& json) {
     info.classes.push_back({.name = item.at("name").get<std::string>(), .words = item.at("words").get<std::string>()});
   }
   for (const Json& item : json.at("splits")) {
-    Split split{item.at("name").get<std::string>(), item.at("begin").get<std::uint64_t>(), item.at("end").get<std::uint64_t>()};
-    if (split.begin > split.end || split.end > info.records) throw std::runtime_error("a split lies outside the records");
+    Split split{item.at("name").get<std::string>(), item.at("begin").get<std::uint64_t>(),
+                item.at("end").get<std::uint64_t>()};
+    if (split.begin > split.end || split.end > info.records)
+      throw std::runtime_error("a split lies outside the records");
     info.splits.push_back(std::move(split));
   }
   for (const Json& item : json.at("fields")) info.fields.push_back(decode_field(item));
@@ -93,13 +95,15 @@ std::string dataset_info_to_json(const DatasetInfo& info) {
   try {
     return json.dump();
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("a name in the dataset's description is not UTF-8 ({})", error.what()));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a name in the dataset's description is not UTF-8 ({})", error.what()));
   }
 }
 
 DatasetInfo dataset_info_from_json(std::string_view json, const std::filesystem::path& file) {
   const ErrorPlace place{.file = file.string(), .record = {}, .offset = {}};
-  if (json.size() > kMaxJsonBytes) throw Error(ErrorCode::damaged, "the dataset's description is absurdly large", place);
+  if (json.size() > kMaxJsonBytes)
+    throw Error(ErrorCode::damaged, "the dataset's description is absurdly large", place);
   try {
     return decode(Json::parse(json));
   } catch (const std::exception& error) {

@@ -75,9 +75,12 @@ std::uint64_t FieldSpec::elements() const noexcept {
 
 std::uint64_t FieldSpec::value_size() const noexcept {
   switch (type) {
-    case FieldType::int64: return elements() * 8;
-    case FieldType::float32: return elements() * 4;
-    case FieldType::bytes: break;
+    case FieldType::int64:
+      return elements() * 8;
+    case FieldType::float32:
+      return elements() * 4;
+    case FieldType::bytes:
+      break;
   }
   return 0;
 }
@@ -98,7 +101,9 @@ struct Checksummer::State {
   XXH3_state_t xxh;
 };
 
-Checksummer::Checksummer() : state_(std::make_unique<State>()) { XXH3_64bits_reset(&state_->xxh); }
+Checksummer::Checksummer() : state_(std::make_unique<State>()) {
+  XXH3_64bits_reset(&state_->xxh);
+}
 Checksummer::~Checksummer() = default;
 Checksummer::Checksummer(Checksummer&&) noexcept = default;
 Checksummer& Checksummer::operator=(Checksummer&&) noexcept = default;
@@ -107,7 +112,9 @@ void Checksummer::update(std::span<const std::byte> bytes) noexcept {
   XXH3_64bits_update(&state_->xxh, bytes.data(), bytes.size());
 }
 
-std::uint64_t Checksummer::value() const noexcept { return XXH3_64bits_digest(&state_->xxh); }
+std::uint64_t Checksummer::value() const noexcept {
+  return XXH3_64bits_digest(&state_->xxh);
+}
 
 void Record::describe() noexcept {
   meta.payload_size = payload.size();

@@ -24,6 +24,7 @@ constexpr std::size_t kWindow = 1u << 20;
 constexpr std::size_t kMaxSplitRanges = 4096;
 constexpr std::uint8_t kRecordRow = 1;
 constexpr std::uint8_t kLeftOutRow = 2;
+constexpr std::uint8_t kSealRow = 3;
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -62,7 +63,8 @@ void count_row(LogTotals& totals, const LogRow& row) {
   auto& ranges = totals.split_ranges;
   if (ranges.empty() || ranges.back().split != row.split) {
     if (ranges.size() == kMaxSplitRanges) {
-      throw Error(ErrorCode::refused, "the records of a split must follow one another: there are too many changes of split");
+      throw Error(ErrorCode::refused,
+                  "the records of a split must follow one another: there are too many changes of split");
     }
     ranges.push_back({.split = row.split, .begin = totals.records, .end = totals.records});
   }
@@ -83,7 +85,9 @@ void count_row(LogTotals& totals, const LogLeftOut& row) {
   }
 }
 
-std::size_t head_size(std::string_view fingerprint) { return kMagic.size() + 4 + fingerprint.size() + 8; }
+std::size_t head_size(std::string_view fingerprint) {
+  return kMagic.size() + 4 + fingerprint.size() + 8;
+}
 
 }  // namespace
 
@@ -121,8 +125,10 @@ RecordLog RecordLog::resume(File& file, std::uint64_t records) {
     if (kind == RecordLogReader::Kind::record) {
       if (totals.records == records) break;
       count_row(totals, reader.record());
-    } else {
+    } else if (kind == RecordLogReader::Kind::left_out) {
       count_row(totals, reader.left_out());
+    } else {
+      break;
     }
     end = reader.offset();
   }
@@ -134,8 +140,32 @@ RecordLog RecordLog::resume(File& file, std::uint64_t records) {
   return log;
 }
 
+std::optional<RecordLog> RecordLog::resume_sealed(File& file) {
+  RecordLogReader reader(file);
+  LogTotals totals;
+  while (true) {
+    switch (reader.next()) {
+      case RecordLogReader::Kind::record:
+        count_row(totals, reader.record());
+        break;
+      case RecordLogReader::Kind::left_out:
+        count_row(totals, reader.left_out());
+        break;
+      case RecordLogReader::Kind::end:
+        return std::nullopt;
+      case RecordLogReader::Kind::sealed: {
+        RecordLog log(file, reader.offset());
+        log.totals_ = std::move(totals);
+        log.sealed_ = true;
+        return log;
+      }
+    }
+  }
+}
+
 void RecordLog::append_framed(std::uint8_t type) {
-  if (body_.size() > kMaxBody) throw Error(ErrorCode::invalid_argument, "a record's key and fields are larger than 1 GiB");
+  if (body_.size() > kMaxBody)
+    throw Error(ErrorCode::invalid_argument, "a record's key and fields are larger than 1 GiB");
   std::byte head[kRowHead];
   store_le(head, static_cast<std::uint32_t>(body_.size()));
   head[4] = std::byte{type};
@@ -180,7 +210,17 @@ void RecordLog::append(const LogLeftOut& row) {
   count_row(totals_, row);
 }
 
-void RecordLog::flush() { out_.flush(); }
+void RecordLog::flush() {
+  out_.flush();
+}
+
+void RecordLog::seal() {
+  body_.clear();
+  append_framed(kSealRow);
+  out_.flush();
+  file_->sync();
+  sealed_ = true;
+}
 
 RecordLogReader::RecordLogReader(const File& file) : file_(file) {
   const std::optional<std::string> fingerprint = RecordLog::read_fingerprint(file);
@@ -213,10 +253,12 @@ RecordLogReader::Kind RecordLogReader::next() {
   if (checksum_of(covered) != load_le<std::uint64_t>(row.data() + covered.size())) return Kind::end;
   const auto type = static_cast<std::uint8_t>(row[4]);
   const std::span<const std::byte> body = covered.subspan(kRowHead);
-  const bool good = type == kRecordRow ? parse_record(body) : type == kLeftOutRow && parse_left_out(body);
-  if (!good) return Kind::end;
-  offset_ += row.size();
-  return type == kRecordRow ? Kind::record : Kind::left_out;
+  Kind kind = Kind::end;
+  if (type == kRecordRow && parse_record(body)) kind = Kind::record;
+  if (type == kLeftOutRow && parse_left_out(body)) kind = Kind::left_out;
+  if (type == kSealRow) kind = Kind::sealed;
+  if (kind != Kind::end) offset_ += row.size();
+  return kind;
 }
 
 bool RecordLogReader::parse_record(std::span<const std::byte> body) {

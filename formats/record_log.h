@@ -68,10 +68,16 @@ class RecordLog {
   static std::optional<std::string> read_fingerprint(const File& file);
   /// Goes on with the log in `file`, keeping `records` record rows and the left-out rows before the next one.
   static RecordLog resume(File& file, std::uint64_t records);
+  /// Goes on with a log that was sealed, or gives nothing if it was not.
+  static std::optional<RecordLog> resume_sealed(File& file);
 
   void append(const LogRow& row);
   void append(const LogLeftOut& row);
   void flush();
+  /// Notes durably that all outputs are complete and synced: only publishing is left. Nothing may be appended
+  /// afterwards.
+  void seal();
+  bool sealed() const noexcept { return sealed_; }
 
   std::uint64_t records() const noexcept { return totals_.records; }
   std::uint64_t left_out() const noexcept { return totals_.left_out; }
@@ -87,12 +93,13 @@ class RecordLog {
   AppendFile out_;
   std::vector<std::byte> body_;
   LogTotals totals_;
+  bool sealed_ = false;
 };
 
 /// Reads a log from its start. Stops quietly at a torn or damaged row. Not thread-safe.
 class RecordLogReader {
  public:
-  enum class Kind { record, left_out, end };
+  enum class Kind { record, left_out, sealed, end };
 
   /// All that was appended must have been flushed.
   explicit RecordLogReader(const File& file);
@@ -108,7 +115,7 @@ class RecordLogReader {
   bool parse_left_out(std::span<const std::byte> body);
 
   const File& file_;
-  std::vector<std::byte> buffer_;   ///< a window of the file
+  std::vector<std::byte> buffer_;  ///< a window of the file
   std::size_t filled_ = 0;
   std::uint64_t window_offset_ = 0;
   std::uint64_t offset_ = 0;

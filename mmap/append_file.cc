@@ -6,8 +6,8 @@
 namespace imgpack {
 
 AppendFile::AppendFile(File& file, std::uint64_t offset, std::size_t buffer_size)
-    : file_(file), flushed_(offset), capacity_(buffer_size) {
-  file_.truncate(offset);
+    : file_(&file), flushed_(offset), capacity_(buffer_size) {
+  file_->truncate(offset);
   buffer_.reserve(capacity_);
 }
 
@@ -24,7 +24,7 @@ void AppendFile::append(std::span<const std::byte> data) {
     return;
   }
   const std::array<std::span<const std::byte>, 2> parts = {std::span<const std::byte>(buffer_), data};
-  file_.write_at(flushed_, parts);
+  file_->write_at(flushed_, parts);
   flushed_ += buffer_.size() + data.size();
   buffer_.clear();
 }
@@ -41,7 +41,7 @@ void AppendFile::pad_to(std::uint64_t alignment) {
 
 void AppendFile::flush() {
   if (buffer_.empty()) return;
-  file_.write_at(flushed_, buffer_);
+  file_->write_at(flushed_, buffer_);
   flushed_ += buffer_.size();
   buffer_.clear();
 }

@@ -11,10 +11,11 @@
 
 namespace imgpack {
 
-/// Not thread-safe. Errors throw io and name the file; after one, the file's content beyond flushed() is undefined.
+/// Not thread-safe. Destroying it without flush() drops what is buffered. Errors throw io and name the file; after one,
+/// the file's content beyond flushed() is undefined.
 class AppendFile {
  public:
-  /// Goes on at `offset`, cutting off what lies behind it.
+  /// Goes on at `offset`, cutting off what lies behind it. `file` must outlive this object and stay where it is.
   AppendFile(File& file, std::uint64_t offset, std::size_t buffer_size = 1u << 20);
 
   /// Offset at which the next byte goes.
@@ -29,7 +30,7 @@ class AppendFile {
   void flush();
 
  private:
-  File& file_;
+  File* file_;
   std::uint64_t flushed_;
   std::size_t capacity_;
   std::vector<std::byte> buffer_;

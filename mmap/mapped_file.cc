@@ -116,6 +116,14 @@ void MappedFile::release(std::uint64_t offset, std::uint64_t size) const noexcep
   if (range.size != 0) ::madvise(range.begin, range.size, MADV_DONTNEED);
 }
 
+void release_pages(std::span<const std::byte> part_of_mapping) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(part_of_mapping.data());
+  const std::uint64_t page = page_size();
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t end = (begin + part_of_mapping.size()) / page * page;
+  if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+
 void ReleaseBehind::advance(std::uint64_t offset) noexcept {
   if (offset < released_ + window_) return;
   file_.release(released_, offset - released_);

@@ -118,7 +118,8 @@ struct StoreOptions {
 class StoreWriter {
  public:
   /// `info` gives classes, split names, fields and descriptions; counts and ranges are filled by the writer.
-  /// Throws already_exists, busy, unsupported, invalid_argument or io.
+  /// Throws already_exists (OUT is there, or an interrupted build of it, and options allow neither overwriting nor
+  /// resuming), busy, unsupported, invalid_argument (a resume with another fingerprint) or io.
   static std::unique_ptr<StoreWriter> create(const std::filesystem::path& path, DatasetInfo info,
                                              const StoreOptions& options);
   virtual ~StoreWriter() = default;
@@ -133,11 +134,15 @@ class StoreWriter {
   virtual void append(const Record& record) = 0;
   /// Notes that an entry of the source did not become a record.
   virtual void leave_out(std::string_view key, std::string_view reason) = 0;
-  /// Writes index and metadata, syncs, publishes. The writer must not be used afterwards. Duplicate keys throw refused.
+  /// Writes index and metadata and syncs, but does not publish: the outputs are whole under their temporary names. Only
+  /// finish() may follow, in this process or, after an interruption, in one that resumes. Duplicate keys throw refused.
+  virtual void seal() = 0;
+  virtual bool sealed() const noexcept = 0;
+  /// seal(), if that has not happened, then publishes and removes the journal. The writer must not be used afterwards.
   virtual void finish() = 0;
   /// Removes everything that was written.
   virtual void discard() noexcept = 0;
-  /// What finish() wrote; valid afterwards.
+  /// What was written; complete after seal().
   virtual const DatasetInfo& info() const noexcept = 0;
 
  protected:

@@ -1,0 +1,253 @@
+// The writer that all formats share: lock, journal, order of operations, publishing. Formats come in as StoreBackends.
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "formats/backend.h"
+#include "formats/checksum.h"
+#include "formats/columns.h"
+#include "formats/dataset_json.h"
+#include "formats/text.h"
+#include "imgpack/error.h"
+#include "imgpack/store.h"
+#include "mmap/publish.h"
+
+namespace imgpack {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The journal is handed to the kernel this often, so that little is lost when the process dies.
+constexpr std::uint64_t kFlushBytes = 8u << 20;
+constexpr std::uint64_t kFlushRows = 4096;
+constexpr std::size_t kMaxLeftOutText = 4096;
+
+fs::path with_suffix(const fs::path& path, std::string_view suffix) {
+  return path.string() + std::string(suffix);
+}
+
+ErrorPlace at(const fs::path& path) {
+  return {.file = path.string(), .record = std::nullopt, .offset = std::nullopt};
+}
+
+/// Everything that decides the bytes of the output.
+std::string fingerprint_of(const DatasetInfo& info, const StoreOptions& options) {
+  return fmt::format("{}|{}|{}|{}|{}", to_string(options.format), options.alignment, options.expected_records,
+                     dataset_info_to_json(info), options.fingerprint);
+}
+
+std::string short_digest(const std::string& text) {
+  return fmt::format("{:016x}", checksum_of(std::as_bytes(std::span(text.data(), text.size()))));
+}
+
+class JournaledWriter final : public StoreWriter {
+ public:
+  JournaledWriter(fs::path path, DatasetInfo info, StoreOptions options, std::unique_ptr<LockedFile> journal,
+                  RecordLog log, std::unique_ptr<StoreBackend> backend, bool finished_before)
+      : path_(std::move(path)),
+        info_(std::move(info)),
+        options_(std::move(options)),
+        journal_(std::move(journal)),
+        log_(std::move(log)),
+        backend_(std::move(backend)),
+        resumed_(finished_before) {
+    seed_left_out_ = info_.left_out_count;
+    if (log_.sealed()) complete_info();
+  }
+
+  std::uint64_t records() const noexcept override { return log_.records(); }
+  std::uint64_t entries() const noexcept override { return log_.records() + log_.left_out(); }
+  bool sealed() const noexcept override { return log_.sealed(); }
+  const DatasetInfo& info() const noexcept override { return info_; }
+
+  void append(const Record& record) override {
+    require_open();
+    check(record);
+    LogRow row;
+    row.meta = record.meta;
+    row.split = info_.splits.empty() ? 0 : record.split;
+    row.key = record.key;
+    row.fields = record.fields;
+    backend_->put(log_.records(), record, row);
+    log_.append(row);
+    unflushed_bytes_ += record.payload.size();
+    if (++unflushed_rows_ >= kFlushRows || unflushed_bytes_ >= kFlushBytes) flush();
+  }
+
+  void leave_out(std::string_view key, std::string_view reason) override {
+    require_open();
+    const std::string safe_key = printable_utf8(key).substr(0, kMaxLeftOutText);
+    const std::string safe_reason = printable_utf8(reason).substr(0, kMaxLeftOutText);
+    log_.append(LogLeftOut{.key = safe_key, .reason = safe_reason});
+  }
+
+  void seal() override {
+    require_open();
+    flush();
+    complete_info();
+    backend_->finish(log_, info_);
+    for (const StoreBackend::Output& output : backend_->outputs()) {
+      File::open(output.temporary, File::Mode::read_write).sync();
+    }
+    log_.seal();
+  }
+
+  void finish() override {
+    if (!log_.sealed()) seal();
+    for (const StoreBackend::Output& output : backend_->outputs()) {
+      // A resumed writer may find that the interrupted one had already published some of them.
+      if (resumed_ && !fs::exists(output.temporary) && fs::exists(output.final_path)) continue;
+      publish_file(output.temporary, output.final_path, options_.overwrite);
+    }
+    journal_->remove();
+  }
+
+  void discard() noexcept override {
+    backend_->discard();
+    journal_->remove();
+  }
+
+ private:
+  void require_open() const {
+    if (log_.sealed()) throw Error(ErrorCode::invalid_argument, "the writer is already sealed", at(path_));
+  }
+
+  void check(const Record& record) const {
+    const auto refuse = [&](std::string why) {
+      throw Error(ErrorCode::invalid_argument, std::move(why),
+                  {.file = path_.string(), .record = log_.records(), .offset = std::nullopt});
+    };
+    if (record.key.size() > kMaxKeyBytes) refuse(fmt::format("its key of {} bytes is too long", record.key.size()));
+    if (!is_utf8(record.key)) refuse("its key is not UTF-8");
+    const auto classes = static_cast<std::int64_t>(info_.classes.size());
+    if (record.meta.label < kNoLabel || (classes != 0 && record.meta.label >= classes)) {
+      refuse(fmt::format("its label {} is not one of the {} classes", record.meta.label, classes));
+    }
+    if (!info_.splits.empty() && record.split >= info_.splits.size()) refuse("its split is not declared");
+    if (record.meta.payload_size != record.payload.size() || record.meta.segments_size != record.segments.size()) {
+      refuse("its description does not fit its bytes");
+    }
+    if (record.fields.size() != info_.fields.size()) refuse("it does not have one value a field");
+    for (std::size_t i = 0; i < info_.fields.size(); ++i) {
+      const std::uint64_t size = info_.fields[i].value_size();
+      if (info_.fields[i].type != FieldType::bytes && record.fields[i].size() != size) {
+        refuse(fmt::format("its value of field {} has {} bytes, not {}", info_.fields[i].name, record.fields[i].size(),
+                           size));
+      }
+    }
+  }
+
+  void flush() {
+    backend_->flush();  // payloads first: a row must not promise what was never handed over
+    log_.flush();
+    unflushed_bytes_ = 0;
+    unflushed_rows_ = 0;
+  }
+
+  void complete_info() {
+    const LogTotals& totals = log_.totals();
+    info_.records = totals.records;
+    info_.payload_bytes = totals.payload_bytes;
+    info_.pixels = totals.pixels;
+    info_.content_digest = totals.content_digest;
+    info_.left_out_count = seed_left_out_ + totals.left_out;
+    for (const LeftOut& item : totals.first_left_out) {
+      if (info_.left_out.size() < DatasetInfo::kMaxLeftOut) info_.left_out.push_back(item);
+    }
+    if (info_.splits.empty()) return;
+    std::vector<Split> ranges;
+    for (const LogTotals::SplitRange& range : totals.split_ranges) {
+      ranges.push_back({.name = info_.splits[range.split].name, .begin = range.begin, .end = range.end});
+    }
+    info_.splits = std::move(ranges);
+  }
+
+  fs::path path_;
+  DatasetInfo info_;
+  StoreOptions options_;
+  std::unique_ptr<LockedFile> journal_;  ///< its file must not move: the log writes to it
+  RecordLog log_;
+  std::unique_ptr<StoreBackend> backend_;
+  bool resumed_ = false;
+  std::uint64_t seed_left_out_ = 0;
+  std::uint64_t unflushed_bytes_ = 0;
+  std::uint64_t unflushed_rows_ = 0;
+};
+
+/// What an earlier writer of the same output has left, as far as `options` allows to go on with it.
+enum class Leftover : std::uint8_t { none, open, sealed };
+
+Leftover judge_leftover(const fs::path& path, const StoreOptions& options, const File& journal,
+                        const std::string& fingerprint) {
+  const std::optional<std::string> found = RecordLog::read_fingerprint(journal);
+  if (!found) return Leftover::none;
+  if (!options.resume) {
+    if (options.overwrite) return Leftover::none;
+    throw Error(ErrorCode::already_exists,
+                "an interrupted build of it lies beside it: --resume goes on with it, --overwrite starts over",
+                at(path));
+  }
+  if (*found != fingerprint) {
+    throw Error(ErrorCode::invalid_argument,
+                "the interrupted build was started with other options or another source: --overwrite starts over",
+                at(path));
+  }
+  return Leftover::open;
+}
+
+void check_options(const fs::path& path, const StoreOptions& options) {
+  if (!std::has_single_bit(options.alignment) || options.alignment < 8 || options.alignment > 65536) {
+    throw Error(ErrorCode::invalid_argument, "the alignment must be a power of two from 8 to 65536");
+  }
+  if (path.filename().empty()) throw Error(ErrorCode::invalid_argument, "the output needs a file name", at(path));
+  if (fs::is_directory(path)) throw Error(ErrorCode::already_exists, "the output is a folder", at(path));
+}
+
+const FormatEntry& entry_of(Format format) {
+  for (const FormatEntry& entry : format_entries()) {
+    if (entry.format == format) return entry;
+  }
+  throw Error(ErrorCode::unsupported, fmt::format("this build of imgpack has no {} support", to_string(format)));
+}
+
+}  // namespace
+
+std::unique_ptr<StoreWriter> StoreWriter::create(const fs::path& path, DatasetInfo info, const StoreOptions& options) {
+  const FormatEntry& entry = entry_of(options.format);
+  check_options(path, options);
+  const std::string fingerprint = short_digest(fingerprint_of(info, options));
+  auto journal = std::make_unique<LockedFile>(LockedFile::acquire(with_suffix(path, ".journal")));
+  const bool fresh = journal->file().size() == 0;
+  Leftover leftover = Leftover::none;
+  std::optional<RecordLog> log;
+  try {
+    leftover = judge_leftover(path, options, journal->file(), fingerprint);
+    if (leftover == Leftover::open && (log = RecordLog::resume_sealed(journal->file()))) leftover = Leftover::sealed;
+    if (leftover != Leftover::sealed && !options.overwrite && fs::exists(path)) {
+      throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it", at(path));
+    }
+  } catch (...) {
+    if (fresh) journal->remove();
+    throw;
+  }
+
+  BackendContext context{.final_path = path,
+                         .partial = with_suffix(path, ".partial"),
+                         .info = info,
+                         .options = options,
+                         .resume = leftover != Leftover::none};
+  std::unique_ptr<StoreBackend> backend = entry.create(std::move(context));
+  if (leftover == Leftover::open) {
+    log = RecordLog::resume(journal->file(), backend->recover(journal->file()));
+  } else if (leftover == Leftover::none) {
+    log = RecordLog::start(journal->file(), fingerprint);
+  }
+  return std::make_unique<JournaledWriter>(path, std::move(info), options, std::move(journal), std::move(*log),
+                                           std::move(backend), leftover == Leftover::sealed);
+}
+
+}  // namespace imgpack
