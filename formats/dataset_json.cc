@@ -61,8 +61,11 @@ DatasetInfo decode(const Json& json) {
   info.tool_version = json.at("tool_version").get<std::string>();
   info.metadata = json.at("metadata").get<std::map<std::string, std::string>>();
   info.left_out_count = json.at("left_out").at("count").get<std::uint64_t>();
+  info.ignored_count = json.at("left_out").at("ignored").get<std::uint64_t>();
   for (const Json& item : json.at("left_out").at("first")) {
-    info.left_out.push_back({.key = item.at("key").get<std::string>(), .reason = item.at("reason").get<std::string>()});
+    info.left_out.push_back({.key = item.at("key").get<std::string>(),
+                             .reason = item.at("reason").get<std::string>(),
+                             .ignored = item.at("ignored").get<bool>()});
   }
   return info;
 }
@@ -88,9 +91,9 @@ std::string dataset_info_to_json(const DatasetInfo& info) {
   for (const FieldSpec& field : info.fields) json["fields"].push_back(encode(field));
   json["classes"] = Json::array();
   for (const ClassInfo& item : info.classes) json["classes"].push_back({{"name", item.name}, {"words", item.words}});
-  json["left_out"] = {{"count", info.left_out_count}, {"first", Json::array()}};
+  json["left_out"] = {{"count", info.left_out_count}, {"ignored", info.ignored_count}, {"first", Json::array()}};
   for (const LeftOut& item : info.left_out) {
-    json["left_out"]["first"].push_back({{"key", item.key}, {"reason", item.reason}});
+    json["left_out"]["first"].push_back({{"key", item.key}, {"reason", item.reason}, {"ignored", item.ignored}});
   }
   try {
     return json.dump();

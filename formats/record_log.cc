@@ -5,7 +5,6 @@
 
 #include "formats/byte_reader.h"
 #include "formats/checksum.h"
-#include "formats/columns.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
 
@@ -47,18 +46,6 @@ std::vector<std::byte> encode_head(std::string_view fingerprint) {
   return head;
 }
 
-std::uint64_t chain_digest(std::uint64_t before, const LogRow& row) {
-  const KeyHash key = hash_key(row.key);
-  std::byte link[44];
-  store_le(link, before);
-  store_le(link + 8, key.high);
-  store_le(link + 16, key.low);
-  store_le(link + 24, row.meta.label);
-  store_le(link + 32, row.meta.checksum);
-  store_le(link + 40, row.split);
-  return checksum_of(link);
-}
-
 void count_row(LogTotals& totals, const LogRow& row) {
   auto& ranges = totals.split_ranges;
   if (ranges.empty() || ranges.back().split != row.split) {
@@ -73,15 +60,17 @@ void count_row(LogTotals& totals, const LogRow& row) {
   totals.segment_bytes += row.meta.segments_size;
   totals.pixels += std::uint64_t{row.meta.width} * row.meta.height;
   totals.key_bytes += row.key.size();
-  totals.content_digest = chain_digest(totals.content_digest, row);
+  totals.content_digest.add(row.key, row.meta.label, row.meta.checksum);
   totals.field_bytes.resize(std::max(totals.field_bytes.size(), row.fields.size()));
   for (std::size_t i = 0; i < row.fields.size(); ++i) totals.field_bytes[i] += row.fields[i].size();
 }
 
 void count_row(LogTotals& totals, const LogLeftOut& row) {
   ++totals.left_out;
+  if (row.ignored) ++totals.ignored;
   if (totals.first_left_out.size() < DatasetInfo::kMaxLeftOut) {
-    totals.first_left_out.push_back({.key = std::string(row.key), .reason = std::string(row.reason)});
+    totals.first_left_out.push_back(
+        {.key = std::string(row.key), .reason = std::string(row.reason), .ignored = row.ignored});
   }
 }
 
@@ -206,6 +195,7 @@ void RecordLog::append(const LogLeftOut& row) {
   body_.clear();
   append_sized(body_, bytes_of(row.key));
   append_sized(body_, bytes_of(row.reason));
+  append_le(body_, static_cast<std::uint8_t>(row.ignored));
   append_framed(kLeftOutRow);
   count_row(totals_, row);
 }
@@ -289,6 +279,7 @@ bool RecordLogReader::parse_left_out(std::span<const std::byte> body) {
   ByteReader in(body);
   left_out_.key = in.take_text(in.read<std::uint32_t>());
   left_out_.reason = in.take_text(in.read<std::uint32_t>());
+  left_out_.ignored = in.read<std::uint8_t>() != 0;
   return in.ok() && in.remaining() == 0;
 }
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/content_digest.h"
 #include "imgpack/dataset_info.h"
 #include "imgpack/record.h"
 #include "mmap/append_file.h"
@@ -38,6 +39,7 @@ struct LogRow {
 struct LogLeftOut {
   std::string_view key;
   std::string_view reason;
+  bool ignored = false;
 };
 
 /// Sums over a log's rows, kept while it grows.
@@ -49,12 +51,12 @@ struct LogTotals {
   };
   std::uint64_t records = 0;
   std::uint64_t left_out = 0;
+  std::uint64_t ignored = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t segment_bytes = 0;
   std::uint64_t pixels = 0;
   std::uint64_t key_bytes = 0;
-  /// Chained XXH3-64 over (key, label, split, checksum) of the records: equal for equal content in every format.
-  std::uint64_t content_digest = 0;
+  ContentDigest content_digest;
   std::vector<std::uint64_t> field_bytes;  ///< one a field
   std::vector<SplitRange> split_ranges;    ///< runs of records of one split
   std::vector<LeftOut> first_left_out;     ///< at most DatasetInfo::kMaxLeftOut

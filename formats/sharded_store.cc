@@ -64,6 +64,7 @@ class ShardedStore final : public StoreReader {
     for_each_part(first, count,
                   [](const StoreReader& shard, std::uint64_t begin, std::uint64_t n) { shard.release(begin, n); });
   }
+  std::span<const std::unique_ptr<StoreReader>> parts() const noexcept override { return shards_; }
   void check_container(DamageSink& sink) const override {
     for (const auto& shard : shards_) shard->check_container(sink);
   }
@@ -93,7 +94,8 @@ class ShardedStore final : public StoreReader {
     info_ = shards_.front()->info();
     info_.splits.clear();
     info_.left_out.clear();
-    info_.records = info_.payload_bytes = info_.pixels = info_.left_out_count = info_.content_digest = 0;
+    info_.records = info_.payload_bytes = info_.pixels = info_.content_digest = 0;
+    info_.left_out_count = info_.ignored_count = 0;
     for (std::size_t i = 0; i < shards_.size(); ++i) {
       const DatasetInfo& other = shards_[i]->info();
       if (other.classes != info_.classes || other.fields != info_.fields) {
@@ -106,6 +108,7 @@ class ShardedStore final : public StoreReader {
       info_.payload_bytes += other.payload_bytes;
       info_.pixels += other.pixels;
       info_.left_out_count += other.left_out_count;
+      info_.ignored_count += other.ignored_count;
       std::byte link[16];
       store_le(link, info_.content_digest);
       store_le(link + 8, other.content_digest);

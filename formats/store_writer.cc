@@ -56,6 +56,7 @@ class JournaledWriter final : public StoreWriter {
         backend_(std::move(backend)),
         resumed_(finished_before) {
     seed_left_out_ = info_.left_out_count;
+    seed_ignored_ = info_.ignored_count;
     if (log_.sealed()) complete_info();
   }
 
@@ -78,11 +79,11 @@ class JournaledWriter final : public StoreWriter {
     if (++unflushed_rows_ >= kFlushRows || unflushed_bytes_ >= kFlushBytes) flush();
   }
 
-  void leave_out(std::string_view key, std::string_view reason) override {
+  void leave_out(const LeftOut& entry) override {
     require_open();
-    const std::string safe_key = printable_utf8(key).substr(0, kMaxLeftOutText);
-    const std::string safe_reason = printable_utf8(reason).substr(0, kMaxLeftOutText);
-    log_.append(LogLeftOut{.key = safe_key, .reason = safe_reason});
+    const std::string key = printable_utf8(entry.key.substr(0, kMaxLeftOutText));
+    const std::string reason = printable_utf8(entry.reason.substr(0, kMaxLeftOutText));
+    log_.append(LogLeftOut{.key = key, .reason = reason, .ignored = entry.ignored});
   }
 
   void seal() override {
@@ -153,17 +154,18 @@ class JournaledWriter final : public StoreWriter {
     info_.records = totals.records;
     info_.payload_bytes = totals.payload_bytes;
     info_.pixels = totals.pixels;
-    info_.content_digest = totals.content_digest;
     info_.left_out_count = seed_left_out_ + totals.left_out;
+    info_.ignored_count = seed_ignored_ + totals.ignored;
     for (const LeftOut& item : totals.first_left_out) {
       if (info_.left_out.size() < DatasetInfo::kMaxLeftOut) info_.left_out.push_back(item);
     }
-    if (info_.splits.empty()) return;
     std::vector<Split> ranges;
     for (const LogTotals::SplitRange& range : totals.split_ranges) {
+      if (info_.splits.empty()) break;
       ranges.push_back({.name = info_.splits[range.split].name, .begin = range.begin, .end = range.end});
     }
     info_.splits = std::move(ranges);
+    info_.content_digest = totals.content_digest.value(info_.splits);
   }
 
   fs::path path_;
@@ -173,7 +175,8 @@ class JournaledWriter final : public StoreWriter {
   RecordLog log_;
   std::unique_ptr<StoreBackend> backend_;
   bool resumed_ = false;
-  std::uint64_t seed_left_out_ = 0;
+  std::uint64_t seed_left_out_ = 0;  ///< what the description that was handed in had already left out
+  std::uint64_t seed_ignored_ = 0;
   std::uint64_t unflushed_bytes_ = 0;
   std::uint64_t unflushed_rows_ = 0;
 };

@@ -28,6 +28,7 @@ struct Split {
 struct LeftOut {
   std::string key;  ///< as it would have been; bytes that are not UTF-8 appear as \xNN
   std::string reason;
+  bool ignored = false;  ///< it is no image and not named like one: nothing was lost
   bool operator==(const LeftOut&) const = default;
 };
 
@@ -44,11 +45,13 @@ struct DatasetInfo {
   std::uint64_t records = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t pixels = 0;  ///< sum of width x height
-  /// Over key, label, split and checksum of every record in order. Equal for equal content in whatever format; 0 if unknown.
+  /// Over key, label, split and checksum of every record in order. Equal for equal content in whatever format; 0 if
+  /// unknown.
   std::uint64_t content_digest = 0;
 
-  /// How many entries of the source were left out, and the first kMaxLeftOut of them.
+  /// How many entries of the source were left out, how many of these were ignored, and the first kMaxLeftOut of them.
   std::uint64_t left_out_count = 0;
+  std::uint64_t ignored_count = 0;
   std::vector<LeftOut> left_out;
   static constexpr std::size_t kMaxLeftOut = 1000;
 

@@ -86,6 +86,9 @@ class StoreReader {
   /// Takes the payloads of [first, first + count) out of this process's resident memory (they stay in the page cache).
   virtual void release(std::uint64_t first, std::uint64_t count) const = 0;
 
+  /// The files of a dataset of several, in order; empty for a single file.
+  virtual std::span<const std::unique_ptr<StoreReader>> parts() const noexcept { return {}; }
+
   /// Checks all that is not a record's own bytes: header, index, checksums of sections, padding. Records themselves are
   /// checked by verify().
   virtual void check_container(DamageSink& sink) const = 0;
@@ -132,8 +135,8 @@ class StoreWriter {
   virtual std::uint64_t entries() const noexcept = 0;
 
   virtual void append(const Record& record) = 0;
-  /// Notes that an entry of the source did not become a record.
-  virtual void leave_out(std::string_view key, std::string_view reason) = 0;
+  /// Notes that an entry of the source did not become a record. Long texts are cut, bytes that are not UTF-8 escaped.
+  virtual void leave_out(const LeftOut& entry) = 0;
   /// Writes index and metadata and syncs, but does not publish: the outputs are whole under their temporary names. Only
   /// finish() may follow, in this process or, after an interruption, in one that resumes. Duplicate keys throw refused.
   virtual void seal() = 0;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <span>
 
 #include <fmt/format.h>
@@ -105,7 +106,7 @@ std::vector<std::byte> make_png(int width, int height, std::uint32_t seed) {
   compressed.resize(compressed_size);
 
   std::vector<std::byte> out;
-  for (const int byte : {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}) out.push_back(static_cast<std::byte>(byte));
+  for (const int byte : std::initializer_list<int>{0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'}) out.push_back(static_cast<std::byte>(byte));
   std::vector<std::uint8_t> header;
   for (const int value : {width, height}) {
     for (int shift = 24; shift >= 0; shift -= 8) header.push_back(static_cast<std::uint8_t>(value >> shift & 0xff));
