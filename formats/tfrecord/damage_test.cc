@@ -24,7 +24,7 @@ class Files {
   }
   fs::path beside(const char* suffix) const { return fs::path(path.string() + suffix); }
   void write_data(std::span<const std::byte> bytes) {
-    write_file(path, bytes);
+    overwrite_file(path, bytes);
     fs::last_write_time(path, data_time_);  // so that the index stays in use
   }
 
@@ -55,7 +55,12 @@ TEST_CASE("every changed byte of the data is reported for the record that has it
     DamageList found;
     inspect(files.path, found);
     CAPTURE(offset);
-    REQUIRE(found.names_record(record_at(good, offset)));
+    // The first frame's header is also what the format is recognised by.
+    if (offset < kFrameHeaderBytes) {
+      REQUIRE(!found.empty());
+    } else {
+      REQUIRE(found.names_record(record_at(good, offset)));
+    }
   });
 }
 
@@ -102,14 +107,14 @@ void check_side_file(const char* suffix, const TestDataset& dataset) {
   const fs::path side = files.beside(suffix);
   const std::vector<std::byte> good = read_file(side);
   for_each_flip(good, 1, [&](std::span<const std::byte> bad, std::size_t offset) {
-    write_file(side, bad);
+    overwrite_file(side, bad);
     DamageList found;
     inspect(files.path, found);
     CAPTURE(offset);
     REQUIRE(!found.empty());
   });
   for_each_cut(good, 1, [&](std::span<const std::byte> cut) {
-    write_file(side, cut);
+    overwrite_file(side, cut);
     DamageList found;
     inspect(files.path, found);
     CAPTURE(cut.size());

@@ -16,6 +16,7 @@ ClassGuess::ClassGuess(std::vector<ClassInfo> known) : classes_(std::move(known)
 
 void ClassGuess::add(std::int64_t label, std::string_view text, std::string_view synset) {
   if (given_up_ || label < 0) return;
+  labels_ = std::max(labels_, static_cast<std::size_t>(label) + 1);
   const std::string_view name = synset.empty() ? text : synset;
   const std::string_view words = synset.empty() ? std::string_view() : text;
   if (name.empty()) return;
@@ -33,6 +34,9 @@ void ClassGuess::add(std::int64_t label, std::string_view text, std::string_view
 }
 
 std::vector<ClassInfo> ClassGuess::take() {
+  if (classes_.empty()) return {};
+  if (labels_ > std::max(kMaxLabels, classes_.size())) return {};
+  classes_.resize(std::max(labels_, classes_.size()));
   for (std::size_t i = 0; i < classes_.size(); ++i)
     if (classes_[i].name.empty()) classes_[i].name = std::to_string(i);
   return std::exchange(classes_, {});
@@ -52,12 +56,16 @@ std::uint32_t SplitGuess::number_of(std::string_view name) {
 }
 
 std::uint32_t SplitGuess::add(std::uint64_t record, std::optional<std::string_view> name) {
-  if (given_up_ || !name) return 0;
-  if (!ranges_.empty() && ranges_.back().end == record && ranges_.back().name == *name) {
+  const bool continues = record == 0 || (!ranges_.empty() && ranges_.back().end == record);
+  if (!name || !continues || given_up_) {
+    given_up_ = given_up_ || !ranges_.empty() || name;
+    return 0;
+  }
+  if (!ranges_.empty() && ranges_.back().name == *name) {
     ranges_.back().end = record + 1;
     return number_of(*name);
   }
-  if (ranges_.size() == kMaxRanges || name->size() > ClassGuess::kMaxNameBytes || !is_utf8(*name)) {
+  if (ranges_.size() == kMaxRanges || !is_name(*name)) {
     given_up_ = true;
     return 0;
   }

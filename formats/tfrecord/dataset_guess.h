@@ -26,7 +26,7 @@ class ClassGuess {
   explicit ClassGuess(std::vector<ClassInfo> known = {});
   /// `synset`, where present, is the name and `text` the words, as in TensorFlow's ImageNet files; else `text` is the name.
   void add(std::int64_t label, std::string_view text, std::string_view synset);
-  /// Labels without a name get their number as name. Empty if no label has a name.
+  /// Covers every label that was added; labels without a name get their number as name. Empty if no label has a name.
   std::vector<ClassInfo> take();
 
  private:
@@ -34,6 +34,7 @@ class ClassGuess {
 
   std::vector<ClassInfo> classes_;
   std::size_t text_bytes_ = 0;
+  std::size_t labels_ = 0;  ///< the largest label and one
   bool given_up_ = false;
 };
 
@@ -44,9 +45,9 @@ class SplitGuess {
 
   /// `known` gives the order of the names.
   explicit SplitGuess(const std::vector<Split>& known = {});
-  /// Returns the number of the split's name, 0 for records without one.
+  /// To be called for every record in turn. Returns the number of the split's name, 0 for records without one.
   std::uint32_t add(std::uint64_t record, std::optional<std::string_view> name);
-  /// Runs of records of one name. Nothing if there were too many.
+  /// Runs of records of one name. Nothing if there were too many, or if not every record has one.
   std::vector<Split> take();
 
  private:

@@ -122,7 +122,15 @@ TEST_CASE("a resumed build keeps what is intact, wherever the data end or are da
     CHECK(build.resume(store->info()) == 5);
     CHECK(files_of(build.path()) == expected);
   }
-  for (std::size_t at = 0; at < data.size(); at += 29) {
+  std::vector<std::size_t> offsets;
+  for (std::uint64_t i = 0; i < store->size(); ++i) {
+    const PayloadPlace place = store->place(i);
+    for (const std::uint64_t offset : {place.offset - 200, place.offset, place.offset + place.size / 2,
+                                       place.offset + place.size, place.offset + place.size + 3})
+      offsets.push_back(offset);
+    if (i + 1 < store->size()) offsets.push_back(place.offset + place.size + 4);  // between two frames
+  }
+  for (const std::size_t at : offsets) {
     CAPTURE(at);
     Interrupted cut(dataset);
     fs::resize_file(cut.partial(), at);

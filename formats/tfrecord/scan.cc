@@ -168,7 +168,7 @@ class Scanner {
     info.records = totals.records;
     info.payload_bytes = totals.payload_bytes;
     info.pixels = totals.pixels;
-    info.content_digest = totals.content_digest;
+    info.content_digest = totals.content_digest.value(info.splits);
     if (info.source_kind.empty()) info.source_kind = "tfrecord";
   }
 

@@ -32,7 +32,7 @@ std::string file_of(std::span<const std::byte> input) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const imgpack::testing::TempDir folder;
   const std::filesystem::path path = folder / "fuzz.tfrecord";
-  imgpack::testing::write_file(path, file_of(std::as_bytes(std::span(data, size))));
+  imgpack::testing::overwrite_file(path, imgpack::testing::as_bytes(file_of(std::as_bytes(std::span(data, size)))));
   std::unique_ptr<imgpack::StoreReader> store;
   try {
     store = imgpack::open_tfrecord(path);

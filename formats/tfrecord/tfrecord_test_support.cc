@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include "formats/tfrecord/crc32c.h"
 #include "formats/tfrecord/frame.h"
-#include "formats/tfrecord/tfrecord_format.h"
-#include "imgpack/error.h"
-#include "mmap/little_endian.h"
+#include "mmap/file.h"
 #include "tests/support/files.h"
 #include "tests/support/images.h"
 
@@ -93,25 +90,6 @@ void write_dataset(const fs::path& path, const TestDataset& dataset) {
   writer->finish();
 }
 
-void check_holds(const StoreReader& store, const TestDataset& dataset) {
-  REQUIRE(store.size() == dataset.records.size());
-  CHECK(store.format() == Format::tfrecord);
-  for (std::size_t i = 0; i < dataset.records.size(); ++i) {
-    CAPTURE(i);
-    const TestRecord& record = dataset.records[i];
-    std::vector<std::string_view> fields;
-    const Record view = view_of(record, fields);
-    CHECK(store.key(i) == record.key);
-    CHECK(store.meta(i) == view.meta);
-    const RecordBytes bytes = store.bytes(i);
-    CHECK(std::ranges::equal(bytes.payload, record.payload));
-    CHECK(std::ranges::equal(bytes.segments, record.segments));
-    for (std::size_t f = 0; f < fields.size(); ++f) CHECK(as_text(store.field(i, f)) == fields[f]);
-    CHECK(store.find(record.key) == i);
-  }
-  CHECK(!store.find("no such key"));
-}
-
 bool DamageList::report(Damage damage) {
   const std::lock_guard lock(mutex_);
   found_.push_back(std::move(damage));
@@ -127,31 +105,10 @@ bool DamageList::names_record(std::uint64_t record) const {
   return std::ranges::any_of(found(), [record](const Damage& damage) { return damage.record == record; });
 }
 
-void inspect(const fs::path& path, DamageList& found) {
-  const auto note = [&](const Error& error, std::optional<std::uint64_t> record) {
-    REQUIRE((error.code() == ErrorCode::damaged || error.code() == ErrorCode::unsupported));
-    found.report({error.place().file, error.place().record ? error.place().record : record, error.place().offset,
-                  error.message()});
-  };
-  std::unique_ptr<StoreReader> store;
-  try {
-    store = open_tfrecord(path);
-    store->check_container(found);
-  } catch (const Error& error) {
-    return note(error, std::nullopt);
-  }
-  for (std::uint64_t record = 0; record < store->size(); ++record) {
-    try {
-      const RecordMeta meta = store->meta(record);
-      const RecordBytes bytes = store->bytes(record);
-      if (record_checksum(bytes.payload, bytes.segments) != meta.checksum)
-        found.report({path.string(), record, std::nullopt, "checksum"});
-      for (std::size_t f = 0; f < store->info().fields.size(); ++f) store->field(record, f);
-      if (store->find(store->key(record)) != record) found.report({path.string(), record, std::nullopt, "find"});
-    } catch (const Error& error) {
-      note(error, record);
-    }
-  }
+void overwrite_file(const fs::path& path, std::span<const std::byte> bytes) {
+  File file = File::open(path, File::Mode::open_or_create);
+  file.write_at(0, bytes);
+  if (file.size() != bytes.size()) file.truncate(bytes.size());
 }
 
 void make_older(const fs::path& path) {

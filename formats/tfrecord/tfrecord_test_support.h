@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,9 +42,6 @@ void append_records(StoreWriter& writer, const TestDataset& dataset, std::size_t
 StoreOptions tfrecord_options();
 void write_dataset(const std::filesystem::path& path, const TestDataset& dataset);
 
-/// Fails the running test where the store differs from the dataset.
-void check_holds(const StoreReader& store, const TestDataset& dataset);
-
 class DamageList final : public DamageSink {
  public:
   bool report(Damage damage) override;
@@ -56,11 +54,19 @@ class DamageList final : public DamageSink {
   std::vector<Damage> found_;
 };
 
-/// Opens and looks at everything, as verify does. An Error is a finding too; anything else that is thrown is not caught.
-void inspect(const std::filesystem::path& path, DamageList& found);
+/// write_file without truncation to nothing first: ext4 answers that with a flush, which thousands of times takes minutes.
+void overwrite_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
 /// Makes `path` older than what lies beside it, as writers leave it.
 void make_older(const std::filesystem::path& path);
+
+// Defined in tfrecord_test_checks.cc, for programs with doctest.
+
+/// Fails the running test where the store differs from the dataset.
+void check_holds(const StoreReader& store, const TestDataset& dataset);
+
+/// Verifies, and reads everything that can be read. Whatever is thrown, except for damage, is not caught.
+void inspect(const std::filesystem::path& path, DamageList& found);
 
 // Examples as others write them.
 
