@@ -177,7 +177,8 @@ std::vector<HeaderSample> header_samples() {
                      "\0\0\0\0\x48\0\0\0\x01\0\0\0"sv));
   const Bytes metadata =
       concatenated({exif, jpeg_segment(0xe2, bytes_of("ICC_PROFILE\0\x01\x01profile"sv)),
-                    jpeg_segment(0xed, bytes_of("Photoshop 3.0\0008BIM\x04\x04\0\0\0\0\0\x02ab"sv)),
+                    jpeg_segment(0xed, bytes_of("Photoshop 3.0\0008BIM\x04\x04\0\0\0\0\0\x02"
+                                                "ab"sv)),
                     bytes_of("junk\xff\xff"sv), jpeg_segment(0xee, bytes_of("Adobe\0\x64\0\0\0\0\0"sv))});
   jpeg.insert(jpeg.begin() + 2, metadata.begin(), metadata.end());
   add("jpeg with metadata", jpeg, {Codec::jpeg, 40, 30, 3}, size + metadata.size());
@@ -212,7 +213,7 @@ std::vector<HeaderSample> header_samples() {
   add_whole("tiff", tiff(gray_tags(30, 20), false), {Codec::tiff, 30, 20, 1});
   add_whole("big-endian tiff", tiff(gray_tags(30, 20), true), {Codec::tiff, 30, 20, 1});
   add_whole("bigtiff", tiff(gray_tags(30, 20), false, true), {Codec::tiff, 30, 20, 1});
-  add_whole("rgb tiff", tiff({{256, 30}, {257, 20}, {258, 8}, {259, 5}, {262, 2}, {277, 3}}, false),
+  add_whole("rgb tiff", tiff({{256, 30}, {258, 8}, {259, 5}, {262, 2}, {277, 3}, {257, 20}}, false),
             {Codec::tiff, 30, 20, 3});
 
   add_whole("gif", gif(30, 20), {Codec::gif, 30, 20, 1});

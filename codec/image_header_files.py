@@ -106,7 +106,8 @@ def handmade_jpegs():
 
 
 def chunk(name, body, crc=None):
-    return struct.pack(">L", len(body)) + name + body + struct.pack(">L", zlib.crc32(name + body) if crc is None else crc)
+    crc = zlib.crc32(name + body) if crc is None else crc
+    return struct.pack(">L", len(body)) + name + body + struct.pack(">L", crc)
 
 
 def handmade_pngs():
@@ -169,7 +170,8 @@ def handmade_pngs():
 
 
 def riff(*chunks):
-    body = b"WEBP" + b"".join(name + struct.pack("<L", len(data)) + data + b"\0" * (len(data) & 1) for name, data in chunks)
+    padded = [name + struct.pack("<L", len(data)) + data + b"\0" * (len(data) & 1) for name, data in chunks]
+    body = b"WEBP" + b"".join(padded)
     return b"RIFF" + struct.pack("<L", len(body)) + body
 
 
@@ -252,8 +254,8 @@ def handmade_bmps():
         for i, mask in enumerate(masks):
             yield f"bmp-masks-{bits}-{i}", bmp(info(bits=bits, compression=3), struct.pack("<LLLL", *mask) + b"\0" * 64)
             for size in (64, 108, 124):
-                yield f"bmp-masks-{bits}-{i}-{size}", bmp(
-                    struct.pack("<L", size) + info(bits=bits, compression=3)[4:] + struct.pack("<LLLL", *mask) + b"\0" * 68)
+                header = struct.pack("<L", size) + info(bits=bits, compression=3)[4:]
+                yield f"bmp-masks-{bits}-{i}-{size}", bmp(header + struct.pack("<LLLL", *mask) + b"\0" * 68)
 
 
 def handmade_gifs():
@@ -364,10 +366,50 @@ def handmade_tiffs():
         yield f"tiff-planes-{planes}-tiles", make(t284=[2], t322=[16], t323=[16], t324=[8] * planes, drop=(273,))
     yield "tiff-no-tile-size", make(t324=[8], drop=(273,))
     yield "tiff-huge", make(t256=[1 << 20], t257=[1 << 20], kinds={256: 4, 257: 4})
-    yield "tiff-repeated", tiff([(256, 3, 1, b"\5\0"), (256, 3, 1, b"\6\0"), (257, 3, 1, b"\6\0"), (258, 3, 1, b"\x08\0"),
-                                (262, 3, 1, b"\1\0"), (273, 3, 1, b"\x08\0")])
-    yield "tiff-count-0", tiff([(256, 3, 1, b"\5\0"), (256, 3, 0, b"\6\0"), (257, 3, 1, b"\6\0"), (258, 3, 1, b"\x08\0"),
-                               (262, 3, 1, b"\1\0"), (273, 3, 1, b"\x08\0"), (300, 99, 1, b"\0")])
+    rest = [(257, 3, 1, b"\6\0"), (258, 3, 1, b"\x08\0"), (262, 3, 1, b"\1\0"), (273, 3, 1, b"\x08\0")]
+    yield "tiff-repeated", tiff([(256, 3, 1, b"\5\0"), (256, 3, 1, b"\6\0")] + rest)
+    yield "tiff-count-0", tiff([(256, 3, 1, b"\5\0"), (256, 3, 0, b"\6\0")] + rest + [(300, 99, 1, b"\0")])
+
+
+def random_directories(rand, count):
+    """TIFF files of random tags, plausible for the most part; the same directories as Exif data and picture index."""
+    plausible = {256: (31,), 257: (17,), 258: (1, 8, 16), 259: (1, 1, 1, 5, 6, 7), 262: (0, 1, 2, 3, 5, 6, 8), 266: (1, 2),
+                 273: (8,), 277: (1, 2, 3, 4), 278: (17, 5), 282: (72,), 283: (72,), 284: (1, 2), 296: (1, 2, 3),
+                 320: (0,), 322: (16,), 323: (16,), 324: (8,), 338: (0, 1, 2), 339: (1, 2, 3)}
+    sizes = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8}
+
+    def values(order, kind, tag):
+        many = tag in (258, 273, 324, 338, 339) and rand.random() < 0.5 or rand.random() < 0.05
+        out = b""
+        same = rand.choice(plausible.get(tag, (1, 2, 3)))
+        for _ in range(rand.choice((2, 3, 3, 4, 6)) if many else 768 if tag == 320 else 1):
+            number = rand.choice((0, 1, 2, 48, 255, 65535)) if rand.random() < 0.02 else same
+            if kind in (5, 10):
+                out += struct.pack(order + "LL", number, rand.choice((1, 1, 1, 0)))
+            elif kind in (11, 12):
+                out += struct.pack(order + ("f" if kind == 11 else "d"), number)
+            else:
+                out += (number % 256 ** sizes[kind]).to_bytes(sizes[kind], "big" if order == ">" else "little")
+        return tag, kind, len(out) // sizes[kind], out
+
+    def directory(tags, order, odd_kinds):
+        chosen = [tag for tag in tags if rand.random() < (0.35 if tag in (266, 296, 322, 323, 324, 338, 339) else 0.93)]
+        return [values(order, rand.choice(list(sizes)) if rand.random() < odd_kinds else rand.choice((3, 4)), tag)
+                for tag in chosen]
+
+    soi, rest = jpeg_parts()
+    bare = rest[struct.unpack(">H", rest[2:4])[0] + 2:]
+    for i in range(count):
+        order = rand.choice("<>")
+        big = order == "<" and rand.random() < 0.2
+        yield f"random-tiff-{i}", tiff(directory(plausible, order, 0.05), order, big) + b"\0" * 64
+        exif = exif_directory(directory((0x11A, 0x128), order, 0.6), order)
+        yield f"random-exif-{i}", soi + segment(0xE1, b"Exif\0\0" + exif) + bare
+        entries = struct.pack(order + "LLLHH", rand.choice((0, 0, 1 << 24, 1 << 29)), 1, 1, 0, 0) * rand.randrange(4)
+        index = [(0xB001, 4, 1, struct.pack(order + "L", rand.randrange(4))), (0xB002, 7, len(entries), entries)]
+        if rand.random() < 0.4:
+            index[rand.randrange(2)] = values(order, rand.choice(list(sizes)), rand.choice((0xB001, 0xB002)))
+        yield f"random-index-{i}", soi + segment(0xE2, b"MPF\0" + exif_directory(index, order)) + bare
 
 
 def base_files():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares read_image_header() with Pillow 9.4's Image.open, on whole and on damaged files of every type.
 
-    image_header_pillow_test.py PROGRAM [--density N] [--rounds N] [--seed S]
+    image_header_pillow_test.py PROGRAM [--density N] [--rounds N] [--directories N] [--seed S]
 
 PROGRAM is image_header_print. Base files are made by Pillow and by hand; each is then cut at many lengths, and gets
 bytes of its header changed. With IMGPACK_TEST_DATA set, the files of that folder's odd/ and imagenet-sample/ take part
@@ -27,7 +27,7 @@ sys.dont_write_bytecode = True
 import PIL
 from PIL import Image
 
-from image_header_files import base_files
+from image_header_files import base_files, random_directories
 
 CODECS = {"JPEG": 1, "MPO": 1, "PNG": 2, "WEBP": 3, "BMP": 4, "TIFF": 5, "GIF": 6}
 CHANNELS = {"1": 1, "L": 1, "P": 1, "I": 1, "F": 1, "I;16": 1, "I;16B": 1, "LA": 2, "PA": 2, "RGB": 3, "LAB": 3,
@@ -46,7 +46,7 @@ def outside_files():
 
 
 def damaged(name, data, density, rounds, rand):
-    """The file itself; cut at `density` lengths; with 2 * density single bytes changed; with `rounds` wilder changes."""
+    """The file itself; cut at `density` lengths; with 2 * density single bytes changed; changed `rounds` times."""
     yield name, data
     head = min(len(data), 700)
     for length in sorted(rand.sample(range(head), min(head, density))) + [rand.randrange(len(data)) for _ in data[:4]]:
@@ -109,6 +109,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--density", type=int, default=12)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--directories", type=int, default=1500, help="random TIFF directories")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     assert PIL.__version__.startswith("9.4."), f"Pillow {PIL.__version__} is not the one that this test is about"
@@ -117,7 +118,7 @@ def main():
     rand = random.Random(options.seed)
 
     compared = opened = failures = 0
-    batch, batch_size = [], 0
+    batch, batch_size = list(random_directories(rand, options.directories)), 0
     def flush():
         nonlocal compared, opened, failures
         for (name, data), ours in zip(batch, ask(options.program, batch)):

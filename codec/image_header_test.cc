@@ -2,9 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
-#include <fstream>
+#include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include <zlib.h>
 
@@ -217,17 +218,16 @@ TEST_CASE("a GIF's first image can enlarge it") {
 }
 
 TEST_CASE("headers of many parts take linear time") {
-  // Sixteen times the work must not take anything like 256 times as long; what is counted is work, by a file that would
-  // keep a quadratic reader busy for hours.
-  constexpr std::size_t kLength = std::size_t{32} << 20;
+  // Nothing is timed: a reader that goes back for every part would not come to an end here.
+  constexpr std::size_t kLength = std::size_t{16} << 20;
   Bytes fill(kLength, std::byte{0xff});
   fill[1] = std::byte{0xd8};
   check_refused(fill, ImageHeaderStatus::truncated, "JPEG ends before its first scan");
 
-  Bytes segments = concatenated({kSoi, bytes_of("\xff")});
+  Bytes segments = kSoi;
   const Bytes segment = jpeg_segment(0xe1, bytes_of("Exif\0\0garbage"sv));
   while (segments.size() < kLength) segments.insert(segments.end(), segment.begin(), segment.end());
-  check_refused(segments, ImageHeaderStatus::truncated, "JPEG ends inside its APP1 segment");
+  check_refused(segments, ImageHeaderStatus::truncated, "JPEG ends before its first scan");
 
   Bytes chunks = make_png(20, 10, 3);
   chunks.resize(33);
