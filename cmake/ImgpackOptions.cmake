@@ -2,6 +2,7 @@
 
 option(IMGPACK_BUILD_TOOLS "Build the imgpack command" ${PROJECT_IS_TOP_LEVEL})
 option(IMGPACK_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(IMGPACK_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
 option(IMGPACK_BUILD_BENCHMARKS "Build the benchmarks" OFF)
 option(IMGPACK_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 set(IMGPACK_SANITIZE "" CACHE STRING "Sanitizers for everything, as -fsanitize= takes them (address,undefined or thread)")

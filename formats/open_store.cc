@@ -102,7 +102,7 @@ std::unique_ptr<StoreReader> open_store(const fs::path& path) {
     if (paths.empty()) throw Error(ErrorCode::not_found, "no file matches this pattern", at(path));
     return open_all(path, paths);
   }
-  if (const std::vector<fs::path> paths = find_shards(path); !paths.empty()) return open_all(path, paths);
+  if (const std::vector<fs::path> paths = shards_of(path); !paths.empty()) return open_all(path, paths);
   throw Error(ErrorCode::not_found, "there is no such file", at(path));
 }
 

@@ -56,7 +56,7 @@ fs::path shard_path(const fs::path& path, std::uint32_t shard, std::uint32_t cou
          fmt::format("{}-{:05d}-of-{:05d}{}", path.stem().string(), shard, count, path.extension().string());
 }
 
-std::vector<fs::path> find_shards(const fs::path& path) {
+std::vector<fs::path> shards_of(const fs::path& path) {
   const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
   const std::string stem = path.stem().string();
   const std::string extension = path.extension().string();

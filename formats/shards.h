@@ -16,7 +16,7 @@ std::filesystem::path shard_path(const std::filesystem::path& path, std::uint32_
 
 /// The files that were built as shards of `path`, in order; empty if there are none. Throws damaged if some are
 /// missing.
-std::vector<std::filesystem::path> find_shards(const std::filesystem::path& path);
+std::vector<std::filesystem::path> shards_of(const std::filesystem::path& path);
 
 /// Files that match a glob pattern, sorted, without those that only accompany a packed file (.idx, .imgpack, .partial,
 /// .journal).

@@ -25,7 +25,7 @@ class AppendFile {
 
   /// Large spans go straight to the kernel without being copied.
   void append(std::span<const std::byte> data);
-  /// Zeros up to the next multiple of `alignment`.
+  /// Zeros up to the next multiple of `alignment`. REQUIRES: alignment > 0.
   void pad_to(std::uint64_t alignment);
   void flush();
 

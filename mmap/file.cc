@@ -48,7 +48,10 @@ File File::open(const std::filesystem::path& path, Mode mode) {
 }
 
 File File::temporary(const std::filesystem::path& directory) {
-  int descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  int descriptor;
+  do {
+    descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  } while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0) {
     // Not every file system has O_TMPFILE.
     std::string name = (directory / ".imgpack-XXXXXX").string();
@@ -112,6 +115,7 @@ void File::write_at(std::uint64_t offset, std::span<const std::byte> data) {
       if (errno == EINTR) continue;
       throw system_error(errno, "write", path_, offset + done);
     }
+    if (put == 0) throw system_error(EIO, "write", path_, offset + done);  // a driver that makes no progress
     done += static_cast<std::size_t>(put);
   }
 }
@@ -152,14 +156,20 @@ void File::truncate(std::uint64_t size) {
 }
 
 void File::sync() {
-  if (::fdatasync(descriptor_) != 0) throw system_error(errno, "sync", path_);
+  int result;
+  do {
+    result = ::fdatasync(descriptor_);
+  } while (result != 0 && errno == EINTR);
+  if (result != 0) throw system_error(errno, "sync", path_);
 }
 
 void File::start_writeback(std::uint64_t offset, std::uint64_t size) noexcept {
+  if (size == 0) return;  // 0 means "to the end" to the kernel
   ::sync_file_range(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), SYNC_FILE_RANGE_WRITE);
 }
 
 void File::drop_cache(std::uint64_t offset, std::uint64_t size) noexcept {
+  if (size == 0) return;  // likewise
   ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_DONTNEED);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -104,7 +105,8 @@ void MappedFile::populate(std::uint64_t offset, std::uint64_t size) const noexce
   const PageRange range = pages(bytes(), offset, size, false);
   if (range.size == 0) return;
 #ifdef MADV_POPULATE_READ
-  if (::madvise(range.begin, range.size, MADV_POPULATE_READ) == 0) return;
+  // Older kernels do not know it. On other failures (a truncated file, a bad page) touching would be a signal.
+  if (::madvise(range.begin, range.size, MADV_POPULATE_READ) == 0 || errno != EINVAL) return;
 #endif
   for (std::size_t at = 0; at < range.size; at += page_size()) {
     static_cast<void>(*static_cast<const volatile std::byte*>(range.begin + at));

@@ -48,7 +48,8 @@ class MappedFile {
   std::filesystem::path path_;
 };
 
-/// MappedFile::release for a part of a mapping that is at hand as a span. Only pages that lie wholly inside it are released.
+/// MappedFile::release for a part of a mapping that is at hand as a span. Only pages that lie wholly inside it are
+/// released.
 void release_pages(std::span<const std::byte> part_of_mapping) noexcept;
 
 /// Calls release() behind a sequential walk through a mapping, so that the resident set stays below about `window`

@@ -11,7 +11,8 @@ struct Residency {
   std::uint64_t total_bytes = 0;
 };
 
-/// Asks mincore() about every page. Throws not_found or io.
+/// Asks mincore() about every page. Throws not_found or io. For files that the caller neither owns nor may write to,
+/// Linux does not tell and reports every page as resident.
 Residency page_cache_residency(const std::filesystem::path& path);
 
 /// Writes dirty pages back and drops the file's pages. Pages that somebody has mapped stay: compare the residency

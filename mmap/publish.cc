@@ -36,7 +36,11 @@ void rename_new(const std::filesystem::path& from, const std::filesystem::path& 
 void publish_file(const std::filesystem::path& temporary, const std::filesystem::path& final_path, bool overwrite) {
   {
     const File file = File::open(temporary, File::Mode::read_write);
-    if (::fsync(file.descriptor()) != 0) throw system_error(errno, "sync", temporary);
+    int result;
+    do {
+      result = ::fsync(file.descriptor());
+    } while (result != 0 && errno == EINTR);
+    if (result != 0) throw system_error(errno, "sync", temporary);
   }
   if (!overwrite) {
     rename_new(temporary, final_path);
@@ -65,9 +69,11 @@ LockedFile LockedFile::acquire(const std::filesystem::path& path) {
     // find.
     struct stat ours {};
     struct stat named {};
-    if (::fstat(file.descriptor(), &ours) == 0 && ::stat(path.c_str(), &named) == 0 && ours.st_dev == named.st_dev &&
-        ours.st_ino == named.st_ino) {
-      return LockedFile(std::move(file));
+    if (::fstat(file.descriptor(), &ours) != 0) throw system_error(errno, "stat", path);
+    if (::stat(path.c_str(), &named) == 0) {
+      if (ours.st_dev == named.st_dev && ours.st_ino == named.st_ino) return LockedFile(std::move(file));
+    } else if (errno != ENOENT) {
+      throw system_error(errno, "stat", path);
     }
   }
 }

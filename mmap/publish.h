@@ -18,7 +18,8 @@ void remove_quietly(const std::filesystem::path& path) noexcept;
 /// An exclusive advisory lock (flock) on a file that also carries content. Move-only; released when destroyed.
 ///
 /// The file is created if needed. If another process holds it, throws busy at once. Takes care of the race in which the
-/// holder removes the file between our open and our lock.
+/// holder removes the file between our open and our lock. A child made by fork() shares the lock until it ends or
+/// executes another program.
 class LockedFile {
  public:
   static LockedFile acquire(const std::filesystem::path& path);

@@ -15,8 +15,9 @@ namespace imgpack {
 class AlignedBuffer {
  public:
   AlignedBuffer() = default;
+  /// REQUIRES: `alignment` is a power of two and a multiple of sizeof(void*). Throws std::bad_alloc.
   AlignedBuffer(std::size_t size, std::size_t alignment);
-  std::span<std::byte> bytes() const noexcept { return {data_.get(), size_}; }
+  std::span<std::byte> bytes() const noexcept { return {data_.get(), data_ ? size_ : 0}; }
 
  private:
   struct Free {
@@ -35,7 +36,7 @@ class UnbufferedFile {
 
   bool direct() const noexcept { return direct_; }
   std::uint64_t size() const noexcept { return size_; }
-  /// Offsets, sizes and addresses of read_aligned() are multiples of this many bytes.
+  /// Buffers for read() begin at multiples of this many bytes.
   std::size_t alignment() const noexcept { return alignment_; }
 
   /// Bytes of buffer that read() needs for a range of `size` bytes anywhere in the file.

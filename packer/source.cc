@@ -8,9 +8,9 @@
 #include "imgpack/error.h"
 #include "imgpack/store.h"
 #include "mmap/system_error.h"
-#include "packer/sources/names.h"
 #include "packer/sources/scans.h"
 #include "packer/sources/source_list.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 

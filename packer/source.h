@@ -28,7 +28,7 @@ struct SourceEntry {
 
   // Where the bytes are; for the Source alone.
   std::uint32_t container = 0;  ///< which of the source's files or folders
-  std::uint64_t offset = 0;     ///< in a tar, or the record number in a packed dataset
+  std::uint64_t offset = 0;     ///< in a tar, the line of a manifest, or the record number in a packed dataset
   std::string path;             ///< relative to the container, if it is a folder
 
   void clear();

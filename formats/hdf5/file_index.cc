@@ -88,12 +88,15 @@ class IndexReader {
 
   StoredDataset read_info(DatasetInfo& info) {
     if (!has(kInfo)) {
-      fail(ErrorCode::unsupported, "it is an HDF5 file, but not one that imgpack wrote: there is no dataset 'imgpack' in it");
+      fail(ErrorCode::unsupported,
+           "it is an HDF5 file, but not one that imgpack wrote: there is no dataset 'imgpack' in it");
     }
     check_version();
     StoredDataset stored = dataset({.path = kInfo, .type = H5T_STD_U8LE, .element = {}});
-    if (checksum_of(stored.bytes) != stored.digest) fail(ErrorCode::damaged, "the dataset's description has been changed");
-    info = dataset_info_from_json({reinterpret_cast<const char*>(stored.bytes.data()), stored.bytes.size()}, file_.path());
+    if (checksum_of(stored.bytes) != stored.digest)
+      fail(ErrorCode::damaged, "the dataset's description has been changed");
+    info =
+        dataset_info_from_json({reinterpret_cast<const char*>(stored.bytes.data()), stored.bytes.size()}, file_.path());
     try {
       check_fields(info.fields);
     } catch (const Error& error) {
@@ -106,10 +109,12 @@ class IndexReader {
     const DatasetHandle object(H5Dopen2(connection_.file(), kInfo, H5P_DEFAULT));
     if (!object.valid()) fail_in_library("its dataset 'imgpack' cannot be opened");
     const auto version = attribute(object.get(), kVersionAttribute, H5T_STD_U32LE);
-    if (!version) fail(ErrorCode::unsupported, "it is an HDF5 file, but its dataset 'imgpack' is not of imgpack's making");
+    if (!version)
+      fail(ErrorCode::unsupported, "it is an HDF5 file, but its dataset 'imgpack' is not of imgpack's making");
     if (*version != kFormatVersion) {
-      fail(ErrorCode::unsupported, fmt::format("it has version {} of imgpack's HDF5 format; this program knows version {}",
-                                               *version, kFormatVersion));
+      fail(ErrorCode::unsupported,
+           fmt::format("it has version {} of imgpack's HDF5 format; this program knows version {}", *version,
+                       kFormatVersion));
     }
   }
 
@@ -150,9 +155,11 @@ class IndexReader {
   /// Returns the number of rows.
   std::uint64_t check_shape(hid_t object, const DatasetSpec& spec, std::uint32_t& row_size) const {
     const TypeHandle type(H5Dget_type(object));
-    const bool right_type = spec.type >= 0 ? H5Tequal(type.get(), spec.type) > 0
-                                           : H5Tget_class(type.get()) == H5T_STRING && H5Tis_variable_str(type.get()) == 0;
-    if (!right_type) fail(ErrorCode::damaged, fmt::format("its dataset '{}' has another type than it should", spec.path));
+    const bool right_type = spec.type >= 0
+                                ? H5Tequal(type.get(), spec.type) > 0
+                                : H5Tget_class(type.get()) == H5T_STRING && H5Tis_variable_str(type.get()) == 0;
+    if (!right_type)
+      fail(ErrorCode::damaged, fmt::format("its dataset '{}' has another type than it should", spec.path));
     const SpaceHandle space(H5Dget_space(object));
     std::array<hsize_t, H5S_MAX_RANK> dimensions{};
     const int rank = H5Sget_simple_extent_ndims(space.get());

@@ -17,10 +17,10 @@ namespace imgpack::hdf5 {
 
 /// A contiguous dataset. `bytes` views the mapping and is as long as its type and dimensions ask for.
 struct StoredDataset {
-  std::string path;           ///< from the root group
-  std::uint64_t offset = 0;   ///< in the file; 0 if it is empty
+  std::string path;          ///< from the root group
+  std::uint64_t offset = 0;  ///< in the file; 0 if it is empty
   std::span<const std::byte> bytes;
-  std::uint32_t row_size = 0;  ///< bytes an element of the first dimension
+  std::uint32_t row_size = 0;           ///< bytes an element of the first dimension
   std::optional<std::uint64_t> digest;  ///< XXH3-64 that `bytes` should have; `encoded` has none
 };
 

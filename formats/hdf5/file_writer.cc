@@ -43,8 +43,9 @@ void DatasetWriter::write_rows(std::span<const std::byte> bytes) {
   const SpaceHandle memory_space(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr));
   file_->check(H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0,
                "select a part of a dataset");
-  file_->check(H5Dwrite(dataset_.get(), type_.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, bytes.data()) >= 0,
-               "write a dataset");
+  file_->check(
+      H5Dwrite(dataset_.get(), type_.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, bytes.data()) >= 0,
+      "write a dataset");
   rows_ += count[0];
 }
 
@@ -89,7 +90,8 @@ DatasetWriter FileWriter::create_dataset(const std::string& path, hid_t type, st
 void FileWriter::create_group(const std::string& path, std::size_t links, std::size_t name_length) {
   const PropertiesHandle properties(H5Pcreate(H5P_GROUP_CREATE));
   check(H5Pset_link_phase_change(properties.get(), 65535, 65535) >= 0 &&
-            H5Pset_est_link_info(properties.get(), static_cast<unsigned>(links), static_cast<unsigned>(name_length)) >= 0 &&
+            H5Pset_est_link_info(properties.get(), static_cast<unsigned>(links), static_cast<unsigned>(name_length)) >=
+                0 &&
             H5Pset_obj_track_times(properties.get(), 0) >= 0,
         "describe a group");
   const GroupHandle group(

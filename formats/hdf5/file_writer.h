@@ -1,5 +1,5 @@
-// Making the objects of an HDF5 file in the one way in which this format makes them: contiguous, allocated when created,
-// never filled, without times. Equal calls give equal bytes.
+// Making the objects of an HDF5 file in the one way in which this format makes them: contiguous, allocated when
+// created, never filled, without times. Equal calls give equal bytes.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,8 @@ class FileWriter {
   /// REQUIRES: all DatasetWriters are gone.
   void close();
 
-  /// Throws if `result` is a failure of the library: the Storage's error if it had one, else io with the library's words.
+  /// Throws if `result` is a failure of the library: the Storage's error if it had one, else io with the library's
+  /// words.
   void check(bool succeeded, const char* what) const;
 
  private:

@@ -1,11 +1,10 @@
 // Writing: payloads go to their place in the file as they come, and finish() lets libhdf5 make the file around them.
 //
-// All objects but the last bytes of `encoded` have sizes that do not depend on the payloads, so libhdf5 places `encoded` at
-// an offset that can be found out beforehand by making the beginning of a file that is thrown away.
+// All objects but the last bytes of `encoded` have sizes that do not depend on the payloads, so libhdf5 places
+// `encoded` at an offset that can be found out beforehand by making the beginning of a file that is thrown away.
 
 #include <algorithm>
-#include <array>
-#include <cstring>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +23,9 @@ namespace imgpack {
 namespace {
 
 using namespace hdf5;
+
+// Writing to disk begins this early, so that the sync at the end does not find everything still to do.
+constexpr std::uint64_t kWritebackStep = 16u << 20;
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
@@ -114,28 +116,38 @@ void write_classes(FileWriter& file, const DatasetInfo& info) {
   dataset.seal();
 }
 
-class Hdf5Backend : public StoreBackend {
+class Hdf5Backend final : public StoreBackend {
  public:
   explicit Hdf5Backend(BackendContext context)
-      : context_(std::move(context)),
-        payload_base_(find_payload_base(context_.partial)),
-        file_(File::open(context_.partial, context_.resume ? File::Mode::open_or_create : File::Mode::create)) {
-    if (!context_.resume) start_at(payload_base_);
+      : context_(std::move(context)), payload_base_(find_payload_base(context_.partial)) {
+    if (context_.resume) return;
+    file_ = File::open(context_.partial, File::Mode::create);
+    start_at(payload_base_);
   }
 
   void put(std::uint64_t, const Record& record, LogRow& row) override {
     row.payload_offset = out_->position();
     row.segments = record.segments;
     out_->append(record.payload);
+    if (out_->flushed() - written_back_ >= kWritebackStep) {
+      file_.start_writeback(written_back_, out_->flushed() - written_back_);
+      written_back_ = out_->flushed();
+    }
   }
 
   std::uint64_t recover(const File& log) override {
+    file_ = File::open(context_.partial, File::Mode::open_or_create);
     // A row that places its payload elsewhere, as another libhdf5 would have done, ends the walk.
     const RecoveredExtent kept =
         recover_extents(log, file_, payload_base_, [](const LogRow& row, std::uint64_t end_before) {
-          return RecordExtent{.payload_offset = end_before, .end = end_before + row.meta.payload_size};
+          RecordExtent extent;
+          extent.payload_offset = end_before;
+          extent.end = end_before + row.meta.payload_size;
+          return extent;
         });
     start_at(kept.end);
+    // A superblock may already have been there.
+    file_.write_at(0, std::vector<std::byte>(static_cast<std::size_t>(payload_base_)));
     return kept.records;
   }
 
@@ -143,36 +155,27 @@ class Hdf5Backend : public StoreBackend {
 
   void finish(const RecordLog& log, const DatasetInfo& info) override {
     out_->flush();
-    const std::uint64_t payload_end = out_->position();
-    clear_head();
-    file_.truncate(payload_end);
     {
       const Session session;
       FileStorage storage(file_);
       FileWriter file(storage, context_.partial);
-      write_objects(file, log, info, payload_end - payload_base_);
+      write_objects(file, log, info, out_->position() - payload_base_);
       file.close();
     }
-    file_.sync();
+    out_.reset();
+    file_.close();
   }
 
-  void discard() noexcept override {
-    out_.reset();
-    file_ = File();
-    remove_quietly(context_.partial);
-  }
+  void discard() noexcept override { remove_quietly(context_.partial); }
 
   std::vector<Output> outputs() const override {
     return {{.temporary = context_.partial, .final_path = context_.final_path}};
   }
 
  private:
-  void start_at(std::uint64_t offset) { out_ = std::make_unique<AppendFile>(file_, offset); }
-
-  /// What an interrupted finish() may have left before the payloads.
-  void clear_head() {
-    const std::vector<std::byte> zeros(static_cast<std::size_t>(payload_base_));
-    file_.write_at(0, zeros);
+  void start_at(std::uint64_t offset) {
+    out_.emplace(file_, offset);
+    written_back_ = offset;
   }
 
   void write_objects(FileWriter& file, const RecordLog& log, const DatasetInfo& info, std::uint64_t payload_bytes) {
@@ -186,7 +189,10 @@ class Hdf5Backend : public StoreBackend {
     }
     create_field_groups(file, info.fields);
     DatasetSink sink(file, info.fields, log.records());
-    const ColumnOptions options{.payload_bounds = true, .segment_blob = true, .work_dir = work_dir()};
+    ColumnOptions options;
+    options.payload_bounds = true;
+    options.segment_blob = true;
+    options.work_dir = work_dir();
     write_columns(log, info, options, sink);
     sink.seal();
     write_classes(file, info);
@@ -200,7 +206,8 @@ class Hdf5Backend : public StoreBackend {
   BackendContext context_;
   std::uint64_t payload_base_;
   File file_;
-  std::unique_ptr<AppendFile> out_;
+  std::optional<AppendFile> out_;
+  std::uint64_t written_back_ = 0;
 };
 
 }  // namespace

@@ -21,6 +21,7 @@ using hdf5::FileIndex;
 using hdf5::StoredDataset;
 
 constexpr std::size_t kDigestPiece = 4u << 20;
+constexpr std::uint64_t kReleaseRecords = 1u << 18;
 
 /// What check_container() compares, kept from the opening of the file.
 struct ContainerCheck {
@@ -67,6 +68,8 @@ struct ContainerCheck {
     for (std::uint64_t record = 0; record < columns.records(); ++record) {
       try {
         columns.payload_size(record);
+        if (record % kReleaseRecords == kReleaseRecords - 1)
+          columns.release(record + 1 - kReleaseRecords, kReleaseRecords);
       } catch (const Error& error) {
         if (!sink.report({.file = file, .record = record, .offset = {}, .what = error.message()})) return;
       }

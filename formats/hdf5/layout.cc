@@ -76,7 +76,8 @@ DatasetSpec dataset_spec(Column column, const std::vector<FieldSpec>& fields, st
   for (const PlainColumn& plain : kPlain) {
     if (plain.column != column) continue;
     const bool wide = column == Column::key_order && key_order_width(records) == 8;
-    return {.column = column, .path = plain.name, .type = file_type(wide ? Element::u64 : plain.element), .element = {}};
+    return {
+        .column = column, .path = plain.name, .type = file_type(wide ? Element::u64 : plain.element), .element = {}};
   }
   const auto number = static_cast<std::size_t>(column);
   const auto first_values = static_cast<std::size_t>(field_values_column(0));
@@ -133,8 +134,9 @@ void check_fields(const std::vector<FieldSpec>& fields) {
       throw Error(ErrorCode::invalid_argument, fmt::format("two fields are called '{}'", field.name));
     }
     if (field.shape.size() > kMaxFieldRank) {
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("field '{}' has more than the {} dimensions that HDF5 can hold", field.name, kMaxFieldRank));
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("field '{}' has more than the {} dimensions that HDF5 can hold", field.name, kMaxFieldRank));
     }
     if (field.type != FieldType::bytes && (field.value_size() == 0 || field.value_size() > kMaxFieldBytes)) {
       throw Error(ErrorCode::invalid_argument, fmt::format("field '{}' has a shape that cannot be stored", field.name));

@@ -38,8 +38,8 @@ inline constexpr std::size_t kMaxFieldRank = 31;
 /// One dataset and the column that it holds.
 struct DatasetSpec {
   Column column = Column::label;
-  std::string path;            ///< from the root group
-  hid_t type = H5I_INVALID_HID;  ///< in the file; owned by libhdf5
+  std::string path;                    ///< from the root group
+  hid_t type = H5I_INVALID_HID;        ///< in the file; owned by libhdf5
   std::vector<std::uint64_t> element;  ///< dimensions behind the first one
 };
 

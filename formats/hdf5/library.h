@@ -9,8 +9,8 @@
 
 namespace imgpack::hdf5 {
 
-/// Exclusive use of libhdf5, whose usual build is not thread-safe. Every call into the library happens under a Session, and
-/// handles must not outlive it. While it lasts, libhdf5 prints nothing. Not recursive.
+/// Exclusive use of libhdf5, whose usual build is not thread-safe. Every call into the library happens under a Session,
+/// and handles must not outlive it. While it lasts, libhdf5 prints nothing. Not recursive.
 ///
 /// fork() waits for a running session of another thread, so that a child finds the library whole and free.
 class Session {

@@ -19,8 +19,8 @@ namespace imgpack::hdf5 {
 
 namespace {
 
-// Superblock, versions 2 and 3: signature, version (1 byte), sizes of addresses and lengths (1 each), flags (1), then the
-// addresses (8 each) of: base, extension, end of file, root group; checksum (4).
+// Superblock, versions 2 and 3: signature, version (1 byte), sizes of addresses and lengths (1 each), flags (1), then
+// the addresses (8 each) of: base, extension, end of file, root group; checksum (4).
 constexpr std::size_t kVersionAt = 8;
 constexpr std::size_t kAddressSizeAt = 9;
 constexpr std::size_t kLengthSizeAt = 10;
@@ -130,11 +130,22 @@ class Walk {
     if (bytes_.size() < kSuperblockSize) damaged(0, "it is too short for an HDF5 file");
     if (text_of(bytes_.first(kSignature.size())) != kSignature) damaged(0, "it does not start as HDF5 files do");
     const auto version = std::to_integer<unsigned>(bytes_[kVersionAt]);
-    if (version != 2 && version != 3) foreign(fmt::format("its superblock has version {}", version));
+    if (version != 2 && version != 3) {
+      if (would_be_ours()) damaged(kVersionAt, "the version of its superblock has been changed");
+      foreign(fmt::format("its superblock has version {}", version));
+    }
     check_sum(0, bytes_.first(kSuperblockSize), "superblock");
     const bool wide = bytes_[kAddressSizeAt] == std::byte{8} && bytes_[kLengthSizeAt] == std::byte{8};
     if (!wide || number_at(kBaseAt) != 0 || number_at(kExtensionAt) != kNoAddress) foreign("its superblock has extras");
     return number_at(kRootAt);
+  }
+
+  /// Whether the superblock is right but for its version.
+  bool would_be_ours() const {
+    std::array<std::byte, kSuperblockSize - kChecksumSize> head;
+    std::copy_n(bytes_.begin(), head.size(), head.begin());
+    head[kVersionAt] = std::byte{2};
+    return metadata_checksum(head) == load_le<std::uint32_t>(bytes_.data() + head.size());
   }
 
   std::uint64_t number_at(std::size_t offset) const { return load_le<std::uint64_t>(bytes_.data() + offset); }

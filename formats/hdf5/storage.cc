@@ -91,9 +91,7 @@ haddr_t driver_get_eof(const H5FD_t* file, H5FD_mem_t) noexcept {
 }
 
 herr_t driver_read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) noexcept {
-  return guarded(file, -1, [&](Storage& storage) {
-    storage.read(address, {static_cast<std::byte*>(buffer), size});
-  });
+  return guarded(file, -1, [&](Storage& storage) { storage.read(address, {static_cast<std::byte*>(buffer), size}); });
 }
 
 herr_t driver_write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, const void* data) noexcept {
@@ -150,15 +148,15 @@ hid_t driver() {
   return id;
 }
 
-PropertiesHandle access_properties(const std::shared_ptr<Connection::Channel>& channel) {
+PropertiesHandle access_properties(const std::shared_ptr<Connection::Channel>& channel, Connection::Mode mode) {
   PropertiesHandle access(H5Pcreate(H5P_FILE_ACCESS));
   const auto* info = &channel;
+  const bool create = mode == Connection::Mode::create;
   const bool set = H5Pset_driver(access.get(), driver(), &info) >= 0 &&
                    // The 1.8 format: checksums on all metadata, and readable by everything since.
-                   H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0 &&
+                   (!create || H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0) &&
                    H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG) >= 0 &&
-                   H5Pset_meta_block_size(access.get(), 0) >= 0 &&
-                   H5Pset_small_data_block_size(access.get(), 0) >= 0;
+                   H5Pset_meta_block_size(access.get(), 0) >= 0 && H5Pset_small_data_block_size(access.get(), 0) >= 0;
   if (!set) throw Error(ErrorCode::unsupported, fmt::format("this libhdf5 cannot be set up: {}", error_text()));
   return access;
 }
@@ -201,7 +199,7 @@ void NoStorage::read(std::uint64_t, std::span<std::byte> out) {
 Connection::Connection(Storage& storage, Mode mode) : channel_(std::make_shared<Channel>()) {
   channel_->storage = &storage;
   channel_->initial_end = mode == Mode::read ? storage.size() : 0;
-  const PropertiesHandle access = access_properties(channel_);
+  const PropertiesHandle access = access_properties(channel_, mode);
   const PropertiesHandle creation = creation_properties();
   file_ = FileHandle(mode == Mode::read ? H5Fopen("imgpack", H5F_ACC_RDONLY, access.get())
                                         : H5Fcreate("imgpack", H5F_ACC_TRUNC, creation.get(), access.get()));

@@ -1,9 +1,9 @@
 // The bytes of an HDF5 file as libhdf5 sees them: a driver of ours instead of the library's own file access.
 //
-// It serves three ends. Payloads that are already in the file stay where they are when libhdf5 makes the file around them
-// (its own drivers truncate). A failed write is kept as the Error that it is, and the library is told that all is well from
-// then on, since a failing H5Fclose would leave it with an open file for good. And a damaged file cannot make the library
-// read without bound.
+// It serves three ends. Payloads that are already in the file stay where they are when libhdf5 makes the file around
+// them (its own drivers truncate). A failed write is kept as the Error that it is, and the library is told that all is
+// well from then on, since a failing H5Fclose would leave it with an open file for good. And a damaged file cannot make
+// the library read without bound.
 #pragma once
 
 #include <cstddef>

@@ -63,6 +63,7 @@ Header read_header(const MappedFile& file) {
   header.section_table_offset = in.read<std::uint64_t>();
   header.section_table_checksum = in.read<std::uint64_t>();
   header.external_data_size = in.read<std::uint64_t>();
+  header.external_data_identity = in.read<std::uint64_t>();
   return header;
 }
 

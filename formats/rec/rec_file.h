@@ -41,6 +41,7 @@ struct Header {
   std::uint64_t section_table_offset = 0;
   std::uint64_t section_table_checksum = 0;
   std::uint64_t external_data_size = 0;
+  std::uint64_t external_data_identity = 0;
 };
 
 struct Section {
@@ -79,6 +80,8 @@ struct IndexOptions {
   std::uint64_t data_size = 0;
   /// Size of the file that holds the payloads, if it is not this one.
   std::optional<std::uint64_t> external_data_size;
+  /// Whatever lets that file be recognised without reading it; its format says what.
+  std::uint64_t external_data_identity = 0;
   ColumnOptions columns;
 };
 

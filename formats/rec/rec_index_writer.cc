@@ -115,6 +115,7 @@ std::vector<std::byte> encode(const Header& header) {
   append_le(out, header.section_table_offset);
   append_le(out, header.section_table_checksum);
   append_le(out, header.external_data_size);
+  append_le(out, header.external_data_identity);
   out.resize(kHeaderBytes - 8);
   append_le(out, checksum_of(out));
   return out;
@@ -146,6 +147,7 @@ void write_index(File& file, const RecordLog& log, const DatasetInfo& info, cons
   header.section_table_offset = align_up(sink.end(), kSectionAlignment);
   header.section_table_checksum = checksum_of(table);
   header.external_data_size = options.external_data_size.value_or(0);
+  header.external_data_identity = options.external_data_identity;
   header.file_size = header.section_table_offset + table.size();
   file.write_at(header.section_table_offset, table);
   file.truncate(header.file_size);

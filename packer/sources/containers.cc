@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "imgpack/error.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 

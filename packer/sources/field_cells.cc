@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "formats/text.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 
@@ -24,9 +24,7 @@ namespace {
 
 /// "[4]" or "[2x3]", brackets included.
 std::vector<std::uint32_t> parse_shape(std::string_view text, std::string_view cell) {
-  const auto bad = [cell] {
-    refuse(fmt::format("'{}' has a shape that is not like [4] or [2x3]", printable_utf8(cell)));
-  };
+  const auto bad = [cell] { refuse(fmt::format("'{}' has a shape that is not like [4] or [2x3]", printable(cell))); };
   if (text.size() < 3 || text.back() != ']') bad();
   text = text.substr(1, text.size() - 2);
   std::vector<std::uint32_t> shape;
@@ -38,7 +36,7 @@ std::vector<std::uint32_t> parse_shape(std::string_view text, std::string_view c
     if (failed != std::errc() || end != part.data() + part.size() || dimension == 0) bad();
     elements *= dimension;
     if (elements > kMaxFieldElements || shape.size() == 8) {
-      refuse(fmt::format("'{}' has more than {} elements or 8 dimensions", printable_utf8(cell), kMaxFieldElements));
+      refuse(fmt::format("'{}' has more than {} elements or 8 dimensions", printable(cell), kMaxFieldElements));
     }
     shape.push_back(dimension);
     if (part.size() == text.size()) return shape;
@@ -88,7 +86,7 @@ DeclaredField parse_field_declaration(std::string_view cell) {
   const std::size_t colon = cell.rfind(':');
   field.name = cell.substr(0, colon);
   if (field.name.empty()) refuse("a column without a name");
-  if (!is_utf8(field.name)) refuse(fmt::format("the column name '{}' is not UTF-8", printable_utf8(field.name)));
+  if (!is_utf8(field.name)) refuse(fmt::format("the column name '{}' is not UTF-8", printable(field.name)));
   if (colon == std::string_view::npos) return field;
   const std::string_view declared = cell.substr(colon + 1);
   const std::size_t bracket = declared.find('[');
@@ -97,10 +95,10 @@ DeclaredField parse_field_declaration(std::string_view cell) {
     if (type == to_string(known)) field.type = known;
   }
   if (!field.type) {
-    refuse(fmt::format("'{}' has an unknown type; known are int64, float32 and bytes", printable_utf8(cell)));
+    refuse(fmt::format("'{}' has an unknown type; known are int64, float32 and bytes", printable(cell)));
   }
   if (bracket != std::string_view::npos) {
-    if (field.type == FieldType::bytes) refuse(fmt::format("'{}': bytes have no shape", printable_utf8(cell)));
+    if (field.type == FieldType::bytes) refuse(fmt::format("'{}': bytes have no shape", printable(cell)));
     field.shape = parse_shape(declared.substr(bracket), cell);
   }
   return field;

@@ -8,19 +8,18 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "formats/text.h"
 #include "imgpack/error.h"
 #include "mmap/system_error.h"
 #include "packer/sources/containers.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 
 namespace {
 
-/// Whether there is a file in `path` or below; a folder that can't be looked into may hold some.
+/// Whether there is a file in `path` or below.
 bool holds_file(const File& root, const std::string& path) {
-  return !walk_folder(root, path, [](const WalkItem&) { return false; });
+  return !walk_folder(root, path, [](const WalkItem& item) { return item.problem != nullptr; });
 }
 
 }  // namespace
@@ -88,9 +87,13 @@ void FolderFiller::add_shape(const FolderShape& shape, const std::vector<std::in
   if (const char* problem = listing.load(root_, shape.path)) return add(shape.path, kNoLabel, problem);
   for (std::size_t i = 0; i < listing.size(); ++i) {
     const ItemKind kind = listing.kind(i);
-    // A broken link at the top may have been a class: that must not pass in silence.
-    const bool wanted = shape.flat ? kind != ItemKind::folder : kind != ItemKind::folder && kind != ItemKind::file;
+    // A broken link beside class folders may have been a class: that must not pass in silence.
+    const bool wanted = kind != ItemKind::folder && (shape.flat || kind != ItemKind::file);
     if (wanted) add(join_path(shape.path, listing.name(i)), kNoLabel, problem_of(kind));
+  }
+  for (std::size_t i = 0; i < listing.size() && shape.flat; ++i) {
+    // No files in there, but perhaps folders that can't be listed.
+    if (listing.kind(i) == ItemKind::folder) add_tree(join_path(shape.path, listing.name(i)), kNoLabel);
   }
   for (std::size_t i = 0; i < shape.classes.size(); ++i) {
     counts[static_cast<std::size_t>(labels[i])] += add_tree(join_path(shape.path, shape.classes[i]), labels[i]);
@@ -98,7 +101,7 @@ void FolderFiller::add_shape(const FolderShape& shape, const std::vector<std::in
   if (shape.stray_files != 0) {
     list_.warn(fmt::format("{} at the top of '{}' {} in no class and {} ignored: {}",
                            shape.stray_files == 1 ? "1 file" : fmt::format("{} files", shape.stray_files),
-                           printable_utf8((root_.path() / shape.path).native()), shape.stray_files == 1 ? "is" : "are",
+                           printable((root_.path() / shape.path).native()), shape.stray_files == 1 ? "is" : "are",
                            shape.stray_files == 1 ? "is" : "are",
                            name_a_few(shape.first_stray_files, shape.stray_files)));
   }
@@ -124,7 +127,7 @@ void warn_empty_classes(const std::vector<std::string>& classes, const std::vect
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (counts[i] == 0) empty.push_back(classes[i]);
   }
-  if (empty.size() == 1) list.warn(fmt::format("the class '{}' has no files", printable_utf8(empty.front())));
+  if (empty.size() == 1) list.warn(fmt::format("the class '{}' has no files", printable(empty.front())));
   if (empty.size() > 1) {
     list.warn(fmt::format("{} classes have no files: {}", empty.size(), name_a_few(empty, empty.size())));
   }
@@ -132,15 +135,14 @@ void warn_empty_classes(const std::vector<std::string>& classes, const std::vect
 
 void require_files(const SourceList& list, const std::filesystem::path& root) {
   if (list.size() == 0) {
-    throw Error(ErrorCode::refused, fmt::format("no files found in '{}'", printable_utf8(root.native())),
-                in_file(root));
+    throw Error(ErrorCode::refused, fmt::format("no files found in '{}'", printable(root.native())), in_file(root));
   }
 }
 
 std::string name_a_few(const std::vector<std::string>& names, std::uint64_t count) {
   std::string out;
   const std::size_t named = std::min(names.size(), kNamedInWarning);
-  for (std::size_t i = 0; i < named; ++i) out += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable_utf8(names[i]));
+  for (std::size_t i = 0; i < named; ++i) out += fmt::format("{}'{}'", i == 0 ? "" : ", ", printable(names[i]));
   if (count > named) out += fmt::format(" and {} more", count - named);
   return out;
 }

@@ -21,8 +21,8 @@
 #include "packer/sources/containers.h"
 #include "packer/sources/folder_filler.h"
 #include "packer/sources/folder_walk.h"
-#include "packer/sources/names.h"
 #include "packer/sources/scans.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 
@@ -77,7 +77,7 @@ std::vector<std::string> find_splits(const File& root, SourceList& list) {
     if (!holds_images(root, other)) continue;
     list.warn(
         fmt::format("'{}' is the name of a split, but '{}' beside it has images too: every folder is taken as a class",
-                    printable_utf8(splits.front()), printable_utf8(other)));
+                    printable(splits.front()), printable(other)));
     return {};
   }
   if (!others.empty()) {

@@ -54,6 +54,17 @@ TEST_CASE("a flat folder has no labels") {
   CHECK(class_names(*source).empty());
 }
 
+TEST_CASE("a flat folder with folders that hold no files stays flat, and tells what is in the way") {
+  const TempDir data, work;
+  write_file(data / "1.jpg", "x");
+  fs::create_directories(data / "a/b");
+  fs::create_directory_symlink(".", data / "all");
+  const auto source = open_in(work, data.path());
+  CHECK(source->info().source_kind == "flat-folder");
+  CHECK(keys_of(*source) == Names{"1.jpg", "all"});
+  CHECK(entry_named(*source, "all").problem == "loop of symbolic links");
+}
+
 TEST_CASE("split folders become splits in the order train, val, test under their own names") {
   const TempDir data, work;
   for (const char* path : {"Test/1.jpg", "Test/0.jpg", "validation/dog/1.jpg", "validation/ant/2.jpg",

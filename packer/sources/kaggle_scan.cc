@@ -16,8 +16,8 @@
 #include "packer/sources/containers.h"
 #include "packer/sources/delimited_reader.h"
 #include "packer/sources/folder_filler.h"
-#include "packer/sources/names.h"
 #include "packer/sources/scans.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 

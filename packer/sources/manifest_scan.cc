@@ -19,8 +19,8 @@
 #include "packer/sources/delimited_reader.h"
 #include "packer/sources/field_cells.h"
 #include "packer/sources/folder_filler.h"
-#include "packer/sources/names.h"
 #include "packer/sources/scans.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 
@@ -89,7 +89,7 @@ Columns read_header(DelimitedReader& reader) {
       name = columns.fields.back().spec.name;
     }
     if (!names.insert(name).second) {
-      throw reader.error(ErrorCode::damaged, fmt::format("two columns are called '{}'", printable_utf8(name)));
+      throw reader.error(ErrorCode::damaged, fmt::format("two columns are called '{}'", printable(name)));
     }
   }
   if (!path) throw reader.error(ErrorCode::damaged, "the header line has no column 'path'");
@@ -222,8 +222,8 @@ void fill_fields(const DelimitedReader& reader, const Columns& columns, SourceEn
     const Columns::Field& field = columns.fields[i];
     if (encode_field(field.spec, reader.cells()[field.column], entry.fields[i])) continue;
     throw reader.error(ErrorCode::damaged, fmt::format("'{}' in column '{}' is no {}",
-                                                       printable_utf8(reader.cells()[field.column].substr(0, 80)),
-                                                       printable_utf8(field.spec.name), describe_type(field.spec)));
+                                                       printable(reader.cells()[field.column].substr(0, 80)),
+                                                       printable(field.spec.name), describe_type(field.spec)));
   }
 }
 

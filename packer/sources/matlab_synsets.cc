@@ -5,18 +5,20 @@
 #ifdef IMGPACK_HAVE_MATIO
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <matio.h>
 
 #include "packer/sources/imagenet_names.h"
+#include "packer/sources/matlab_check.h"
 #include "packer/sources/text.h"
 
 namespace imgpack {
@@ -35,23 +37,6 @@ constexpr std::size_t kMaxSynsets = 1u << 20;
 
 [[noreturn]] void damaged(const std::string& file, std::string message) {
   throw Error(ErrorCode::damaged, std::move(message), {.file = file});
-}
-
-// Only real MATLAB 5 files reach matio, which would hand others to other parsers (MATLAB 4, HDF5).
-void check_header(const File& file, const std::string& name) {
-  const std::uint64_t size = file.size();
-  if (size > kMaxMetaBytes) damaged(name, fmt::format("{} bytes are too many for a devkit's meta.mat", size));
-  std::array<std::byte, 128> header{};
-  if (file.read_some_at(0, header) < header.size()) damaged(name, "is too short for a MATLAB file");
-  const auto version_is = [&header](int first, int second, std::string_view order) {
-    return header[124] == std::byte(first) && header[125] == std::byte(second) &&
-           std::memcmp(&header[126], order.data(), 2) == 0;
-  };
-  if (version_is(0, 2, "IM") || version_is(2, 0, "MI")) {
-    throw Error(ErrorCode::unsupported, "is a MATLAB 7.3 file; the devkit's own meta.mat is a MATLAB 5 file",
-                {.file = name});
-  }
-  if (!version_is(0, 1, "IM") && !version_is(1, 0, "MI")) damaged(name, "is not a MATLAB 5 file");
 }
 
 /// Number of elements, if it is representable.
@@ -225,7 +210,7 @@ class StructArray {
 }  // namespace
 
 std::vector<Synset> read_synsets(const File& file, const std::string& name) {
-  check_header(file, name);
+  check_matlab_file(file, kMaxMetaBytes, name);
   const std::string path = fmt::format("/proc/self/fd/{}", file.descriptor());
   const Mat mat(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
   if (!mat) damaged(name, "is not a MATLAB 5 file");

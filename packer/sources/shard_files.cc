@@ -102,8 +102,8 @@ std::string fixed_folder(const std::string& pattern) {
   return slash == std::string::npos ? std::string() : pattern.substr(0, slash + 1);
 }
 
-ShardSet from_pattern(const std::string& pattern) {
-  ShardSet set;
+TarShardSet from_pattern(const std::string& pattern) {
+  TarShardSet set;
   const std::string root = fixed_folder(pattern);
   const auto add = [&](const fs::path& path) {
     const std::string& text = path.native();
@@ -121,7 +121,7 @@ ShardSet from_pattern(const std::string& pattern) {
   return set;
 }
 
-void add_folder(const fs::path& folder, const std::string& prefix, ShardSet& set,
+void add_folder(const fs::path& folder, const std::string& prefix, TarShardSet& set,
                 std::vector<std::string>& compressed) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().native();
@@ -130,8 +130,8 @@ void add_folder(const fs::path& folder, const std::string& prefix, ShardSet& set
   }
 }
 
-ShardSet from_folder(const fs::path& folder) {
-  ShardSet set;
+TarShardSet from_folder(const fs::path& folder) {
+  TarShardSet set;
   std::vector<std::string> compressed;
   add_folder(folder, "", set, compressed);
   for (const std::string_view split : kSplitNames) {
@@ -201,8 +201,8 @@ std::string split_of_shard(const std::string& name) {
   return {};
 }
 
-ShardSet find_shards(const fs::path& path) {
-  ShardSet set;
+TarShardSet find_tar_shards(const fs::path& path) {
+  TarShardSet set;
   try {
     if (is_shard_pattern(path)) {
       set = from_pattern(path.native());
@@ -214,8 +214,8 @@ ShardSet find_shards(const fs::path& path) {
   } catch (const fs::filesystem_error& error) {
     throw Error(ErrorCode::io, error.code().message(), {.file = error.path1().native()});
   }
-  const auto by_name = [](const ShardFile& a, const ShardFile& b) { return a.name < b.name; };
-  const auto same = [](const ShardFile& a, const ShardFile& b) { return a.path == b.path; };
+  const auto by_name = [](const TarShard& a, const TarShard& b) { return a.name < b.name; };
+  const auto same = [](const TarShard& a, const TarShard& b) { return a.path == b.path; };
   std::sort(set.shards.begin(), set.shards.end(), by_name);
   set.shards.erase(std::unique(set.shards.begin(), set.shards.end(), same), set.shards.end());
   return set;

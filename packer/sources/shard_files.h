@@ -7,14 +7,14 @@
 
 namespace imgpack {
 
-struct ShardFile {
+struct TarShard {
   std::filesystem::path path;
   /// Relative to the folder of all shards, without ".tar": "train-000017", "train/000017". Unique in its set.
   std::string name;
 };
 
-struct ShardSet {
-  std::vector<ShardFile> shards;      ///< sorted by name, bytewise
+struct TarShardSet {
+  std::vector<TarShard> shards;       ///< sorted by name, bytewise
   std::vector<std::string> warnings;  ///< about files that look like shards but were left out
 };
 
@@ -26,7 +26,7 @@ bool is_shard_pattern(const std::filesystem::path& path);
 ///
 /// Throws not_found if a file that braces spell out is missing, or wildcards match nothing; invalid_argument for a
 /// malformed or boundless pattern; unsupported if all that is there is compressed; io.
-ShardSet find_shards(const std::filesystem::path& path);
+TarShardSet find_tar_shards(const std::filesystem::path& path);
 
 /// The patterns or names that the braces of `pattern` stand for, in order. Throws invalid_argument.
 std::vector<std::string> expand_braces(const std::string& pattern);

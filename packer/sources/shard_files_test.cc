@@ -12,9 +12,9 @@ using Names = std::vector<std::string>;
 
 namespace {
 
-Names names_of(const ShardSet& set) {
+Names names_of(const TarShardSet& set) {
   Names names;
-  for (const ShardFile& shard : set.shards) names.push_back(shard.name);
+  for (const TarShard& shard : set.shards) names.push_back(shard.name);
   return names;
 }
 
@@ -45,48 +45,48 @@ TEST_CASE("a shard, a folder, and patterns") {
     write_file(dir / name, "x");
   }
   const std::string root = dir.path().string();
-  CHECK(names_of(find_shards(dir / "val-000000.tar")) == Names{"val-000000"});
-  CHECK(names_of(find_shards(root + "/train-{000000..000001}.tar")) == Names{"train-000000", "train-000001"});
-  CHECK(names_of(find_shards(root + "/train-*.tar")) == Names{"train-000000", "train-000001", "train-000002"});
-  CHECK(names_of(find_shards(root + "/{val,train}-00000[0].tar")) == Names{"train-000000", "val-000000"});
-  CHECK(names_of(find_shards(root + "/{train-*,train-000000}.tar")).size() == 3);
-  CHECK(names_of(find_shards(dir.path())) == Names{"train-000000", "train-000001", "train-000002", "val-000000"});
+  CHECK(names_of(find_tar_shards(dir / "val-000000.tar")) == Names{"val-000000"});
+  CHECK(names_of(find_tar_shards(root + "/train-{000000..000001}.tar")) == Names{"train-000000", "train-000001"});
+  CHECK(names_of(find_tar_shards(root + "/train-*.tar")) == Names{"train-000000", "train-000001", "train-000002"});
+  CHECK(names_of(find_tar_shards(root + "/{val,train}-00000[0].tar")) == Names{"train-000000", "val-000000"});
+  CHECK(names_of(find_tar_shards(root + "/{train-*,train-000000}.tar")).size() == 3);
+  CHECK(names_of(find_tar_shards(dir.path())) == Names{"train-000000", "train-000001", "train-000002", "val-000000"});
   CHECK(is_shard_pattern(root + "/train-{000000..000001}.tar"));
   CHECK_FALSE(is_shard_pattern(root + "/train-000000.tar"));
   CHECK_FALSE(is_shard_pattern(root + "/*.jpg"));
 
-  const Error missing = error_of([&] { find_shards(root + "/train-{000000..000003}.tar"); });
+  const Error missing = error_of([&] { find_tar_shards(root + "/train-{000000..000003}.tar"); });
   CHECK(missing.code() == ErrorCode::not_found);
   CHECK(contains(missing.place().file, "train-000003.tar"));
-  CHECK(error_of([&] { find_shards(root + "/x-*.tar"); }).code() == ErrorCode::not_found);
+  CHECK(error_of([&] { find_tar_shards(root + "/x-*.tar"); }).code() == ErrorCode::not_found);
 }
 
 TEST_CASE("a file whose name has braces and brackets in it is itself") {
   const TempDir dir;
   write_file(dir / "odd{0..1}[x].tar", "x");
   CHECK_FALSE(is_shard_pattern(dir / "odd{0..1}[x].tar"));
-  CHECK(names_of(find_shards(dir / "odd{0..1}[x].tar")) == Names{"odd{0..1}[x]"});
+  CHECK(names_of(find_tar_shards(dir / "odd{0..1}[x].tar")) == Names{"odd{0..1}[x]"});
   write_file(dir / "[x]/a-0.tar", "x");
-  CHECK(names_of(find_shards(dir / "[x]/a-{0..0}.tar")).size() == 1);
+  CHECK(names_of(find_tar_shards(dir / "[x]/a-{0..0}.tar")).size() == 1);
 }
 
 TEST_CASE("shards in split folders keep the folder in their name; patterns over folders too") {
   const TempDir dir;
   for (const char* name : {"train/000.tar", "train/001.tar", "val/000.tar", "other/000.tar"})
     write_file(dir / name, "x");
-  CHECK(names_of(find_shards(dir.path())) == Names{"train/000", "train/001", "val/000"});
-  CHECK(names_of(find_shards(dir.path().string() + "/{train,other}/*.tar")) ==
+  CHECK(names_of(find_tar_shards(dir.path())) == Names{"train/000", "train/001", "val/000"});
+  CHECK(names_of(find_tar_shards(dir.path().string() + "/{train,other}/*.tar")) ==
         Names{"other/000", "train/000", "train/001"});
 }
 
 TEST_CASE("compressed shards are named, and refused if there is nothing else") {
   const TempDir dir;
   write_file(dir / "a.tar.gz", "x");
-  const Error error = error_of([&] { find_shards(dir.path()); });
+  const Error error = error_of([&] { find_tar_shards(dir.path()); });
   CHECK(error.code() == ErrorCode::unsupported);
   CHECK(contains(error.what(), "a.tar.gz"));
   write_file(dir / "b.tar", "x");
-  const ShardSet set = find_shards(dir.path());
+  const TarShardSet set = find_tar_shards(dir.path());
   CHECK(names_of(set) == Names{"b"});
   REQUIRE(set.warnings.size() == 1);
   CHECK(contains(set.warnings[0], "a.tar.gz"));

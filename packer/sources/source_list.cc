@@ -1,7 +1,8 @@
 #include "packer/sources/source_list.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstddef>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -10,12 +11,11 @@
 
 #include "formats/columns.h"
 #include "formats/key_sorter.h"
-#include "formats/text.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
 #include "packer/sources/containers.h"
 #include "packer/sources/entry_spool.h"
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 
@@ -100,8 +100,8 @@ std::string SourceList::State::describe(std::uint64_t number, const SourceEntry&
   if (!containers.is_folder(entry.container)) {
     return fmt::format("{} at byte {}", containers.path(entry.container).native(), entry.offset);
   }
-  return entry.offset != 0 ? fmt::format("line {} ({})", entry.offset, printable_utf8(entry.path))
-                           : fmt::format("entry {} ({})", number, printable_utf8(entry.path));
+  return entry.offset != 0 ? fmt::format("line {} ({})", entry.offset, printable(entry.path))
+                           : fmt::format("entry {} ({})", number, printable(entry.path));
 }
 
 void SourceList::State::refuse_duplicates() {
@@ -115,7 +115,7 @@ void SourceList::State::refuse_duplicates() {
       entries.read(last_number, one);
       entries.read(number, other);
       if (one.key == other.key) {
-        throw Error(ErrorCode::refused, fmt::format("duplicate key '{}': {} and {}", printable_utf8(one.key),
+        throw Error(ErrorCode::refused, fmt::format("duplicate key '{}': {} and {}", printable(one.key),
                                                     describe(last_number, one), describe(number, other)));
       }
     }

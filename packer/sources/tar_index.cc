@@ -15,6 +15,7 @@
 #include <locale.h>
 
 #include "imgpack/error.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 namespace {
@@ -232,7 +233,8 @@ void TarReader::State::describe(archive_entry* entry, TarMember& member) {
   member.offset = begin + at;
   member.size = regular ? static_cast<std::uint64_t>(bytes) : 0;
   if (member.size > size - at) {
-    damaged(fmt::format("the tar was cut off: '{}' has {} bytes, {} are left", member.name, member.size, size - at),
+    damaged(fmt::format("the tar was cut off: '{}' has {} bytes, {} are left", printable(member.name), member.size,
+                        size - at),
             header);
   }
   expect_header = regular;
@@ -278,9 +280,9 @@ std::string TarMember::problem() const {
     case Kind::directory:
       return "is a folder";
     case Kind::symbolic_link:
-      return fmt::format("is a symbolic link (to '{}'), which is not followed in a tar", link_target);
+      return fmt::format("is a symbolic link (to '{}'), which is not followed in a tar", printable(link_target));
     case Kind::hard_link:
-      return fmt::format("is a hard link (to '{}'), which is not followed in a tar", link_target);
+      return fmt::format("is a hard link (to '{}'), which is not followed in a tar", printable(link_target));
     case Kind::sparse:
       return "is stored as a sparse file: pack the tar anew, without the option for sparse files";
     case Kind::other:

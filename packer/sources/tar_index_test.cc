@@ -136,16 +136,18 @@ TEST_CASE("names come out byte for byte, whatever the program's locale") {
   // e + combining acute accent, as macOS writes it, would become one letter if it were normalised.
   const std::vector<std::string> names = {"e\xcc\x81.jpg", "\xc3\xbc.jpg", "not-utf8-\xff.jpg"};
   const std::string before = std::setlocale(LC_ALL, nullptr);
-  for (const char* locale : {"C", "C.UTF-8"}) {
-    REQUIRE(std::setlocale(LC_ALL, locale) != nullptr);
-    for (const auto format : {TarBuilder::Format::pax, TarBuilder::Format::gnu}) {
-      TarBuilder builder(format);
-      for (const std::string& name : names) builder.add(name, name);
-      const auto listed = list(builder.finish());
+  for (const auto format : {TarBuilder::Format::pax, TarBuilder::Format::gnu}) {
+    REQUIRE(std::setlocale(LC_ALL, "C") != nullptr);  // the writer would change names too
+    TarBuilder builder(format);
+    for (const std::string& name : names) builder.add(name, name);
+    const Bytes tar = builder.finish();
+    for (const char* locale : {"C", "C.UTF-8"}) {
+      REQUIRE(std::setlocale(LC_ALL, locale) != nullptr);
+      const auto listed = list(tar);
       REQUIRE(listed.size() == names.size());
       for (std::size_t i = 0; i < names.size(); ++i) {
         CHECK(listed[i].content == names[i]);
-        if (format == TarBuilder::Format::gnu || locale == std::string("C")) CHECK(listed[i].member.name == names[i]);
+        CHECK(listed[i].member.name == names[i]);
       }
     }
   }
@@ -345,7 +347,10 @@ TEST_CASE("memory stays flat over 200,000 members and 64 GiB of content") {
   }
   CHECK(members == kMembers + 64);
   CHECK(bytes == 64 * kBig);
-#if !defined(__SANITIZE_ADDRESS__)  // which keeps what was freed
-  CHECK(most < settled + (4u << 20));
+#if defined(__SANITIZE_ADDRESS__)
+  const std::uint64_t allowance = 400u << 20;  // it keeps what was freed
+#else
+  const std::uint64_t allowance = 4u << 20;
 #endif
+  CHECK(most < settled + allowance);
 }

@@ -32,7 +32,7 @@ matvar_t* text(const std::string& latin1) {
 }  // namespace
 
 void write_meta_mat(const std::filesystem::path& path, const std::vector<MetaRow>& rows, const std::string& variable,
-                    const std::string& wnid_field) {
+                    const std::string& wnid_field, bool compressed) {
   const std::unique_ptr<mat_t, CloseMat> mat(Mat_CreateVer(path.c_str(), nullptr, MAT_FT_MAT5));
   if (!mat) throw std::runtime_error("cannot create " + path.string());
   std::array<const char*, 6> fields = {"ILSVRC2012_ID", wnid_field.c_str(), "words",
@@ -51,8 +51,8 @@ void write_meta_mat(const std::filesystem::path& path, const std::vector<MetaRow
     set("num_children", scalar(rows[i].children));
     set("wordnet_height", scalar(0));
   }
-  if (Mat_VarWrite(mat.get(), array.get(), MAT_COMPRESSION_ZLIB) != 0)
-    throw std::runtime_error("cannot write meta.mat");
+  const matio_compression compression = compressed ? MAT_COMPRESSION_ZLIB : MAT_COMPRESSION_NONE;
+  if (Mat_VarWrite(mat.get(), array.get(), compression) != 0) throw std::runtime_error("cannot write meta.mat");
 }
 
 }  // namespace imgpack::testing

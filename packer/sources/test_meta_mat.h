@@ -14,8 +14,9 @@ struct MetaRow {
   double children = 0;
 };
 
-/// The struct array `variable` with the devkit's fields (`wnid_field` instead of WNID), compressed as the real one is.
+/// The struct array `variable` with the devkit's fields (`wnid_field` instead of WNID); compressed, as the real one is.
 void write_meta_mat(const std::filesystem::path& path, const std::vector<MetaRow>& rows,
-                    const std::string& variable = "synsets", const std::string& wnid_field = "WNID");
+                    const std::string& variable = "synsets", const std::string& wnid_field = "WNID",
+                    bool compressed = true);
 
 }  // namespace imgpack::testing

@@ -229,9 +229,9 @@ void SampleCollector::flush() {
 }
 
 /// Numbers of the shards' splits, if all have one; fills info.splits.
-std::vector<std::uint32_t> assign_splits(const std::vector<ShardFile>& shards, SourceList& list) {
+std::vector<std::uint32_t> assign_splits(const std::vector<TarShard>& shards, SourceList& list) {
   std::vector<std::string> names;
-  for (const ShardFile& shard : shards) names.push_back(split_of_shard(shard.name));
+  for (const TarShard& shard : shards) names.push_back(split_of_shard(shard.name));
   const auto without = std::count(names.begin(), names.end(), "");
   std::vector<std::uint32_t> numbers(shards.size(), 0);
   if (without != 0) {
@@ -305,13 +305,13 @@ bool is_webdataset(const fs::path& path) {
 void scan_webdataset(const fs::path& path, const SourceOptions&, SourceList& list) {
   list.info.source_kind = "webdataset";
   list.info.source_name = source_name_of(path);
-  const ShardSet set = find_shards(path);
+  const TarShardSet set = find_tar_shards(path);
   for (const std::string& warning : set.warnings) list.warn(warning);
   const std::vector<std::uint32_t> splits = assign_splits(set.shards, list);
   Ignored ignored;
   SampleCollector samples(list, ignored);
   for (std::size_t i = 0; i < set.shards.size(); ++i) {
-    const ShardFile& shard = set.shards[i];
+    const TarShard& shard = set.shards[i];
     const File file = File::open(shard.path, File::Mode::read);
     samples.begin_shard(file, shard.name, list.add_file(shard.path), splits[i]);
     TarReader reader(file);

@@ -1,10 +1,23 @@
-#include "packer/sources/names.h"
+#include "packer/sources/text.h"
 
 #include <system_error>
 
-#include "formats/text.h"
+#include <fmt/format.h>
 
 namespace imgpack {
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char letter : printable_utf8(text)) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte < 0x20 || byte == 0x7f) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += letter;
+    }
+  }
+  return out;
+}
 
 std::string source_name_of(const std::filesystem::path& path) {
   std::error_code failed;

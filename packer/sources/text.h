@@ -1,4 +1,4 @@
-// Small helpers of all scans: names of sources, places of errors.
+// Small helpers of all scans: names in messages, names of sources, places of errors.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "formats/text.h"
 #include "imgpack/error.h"
 
 namespace imgpack {
+
+/// `text` for a message: printable_utf8() with control characters as \xNN too, so that it stays on its line.
+std::string printable(std::string_view text);
 
 /// For DatasetInfo::source_name: the last component of what `path` resolves to, printable.
 std::string source_name_of(const std::filesystem::path& path);

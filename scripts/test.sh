@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Builds and tests everything: optimised, and once more under the address and undefined-behaviour sanitizers.
+#   scripts/test.sh [PRESET...]      default: dev asan-ubsan
+# With CI=true warnings are errors.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+presets=("$@")
+[ ${#presets[@]} -gt 0 ] || presets=(dev asan-ubsan)
+warnings=OFF
+[ "${CI:-}" = true ] && warnings=ON
+jobs=$(nproc)
+
+"$root/scripts/install_packages.sh"
+cd "$root"
+
+for preset in "${presets[@]}"; do
+  printf '\n== %s: build\n' "$preset"
+  cmake --preset "$preset" -DIMGPACK_WARNINGS_AS_ERRORS=$warnings
+  cmake --build --preset "$preset" --parallel "$jobs"
+done
+
+# Nothing is compiled with it yet, but the configuration must go through where there is a CUDA compiler.
+if command -v nvcc > /dev/null; then
+  printf '\n== cuda: configure\n'
+  cmake --preset cuda -DIMGPACK_WARNINGS_AS_ERRORS=$warnings
+fi
+
+for preset in "${presets[@]}"; do
+  printf '\n== %s: tests\n' "$preset"
+  ctest --preset "$preset" --parallel "$jobs"
+done

@@ -1,0 +1,56 @@
+// imgpack build SOURCE OUT
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "imgpack/build.h"
+#include "tools/interrupt.h"
+#include "tools/packing_options.h"
+#include "tools/packing_report.h"
+#include "tools/progress.h"
+#include "tools/session.h"
+
+namespace imgpack::tools {
+
+namespace {
+
+struct Arguments {
+  std::string source;
+  std::string output;
+  PackingOptions packing;
+};
+
+int run(Session& session, const Arguments& arguments) {
+  BuildOptions options = to_build_options(arguments.packing);
+  catch_interrupts();
+  BuildReport report;
+  {
+    Progress progress(session);
+    options.progress = [&progress](const BuildProgress& state) { return show_build_progress(progress, state); };
+    report = build(arguments.source, arguments.output, options);
+  }
+  return report_packing(session, report, options.dry_run);
+}
+
+}  // namespace
+
+void add_build(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("build", "Pack a folder, tar or manifest");
+  auto arguments = std::make_shared<Arguments>();
+  command
+      ->add_option("SOURCE", arguments->source,
+                   "Folder of images, ImageNet's tars, WebDataset tars, or CSV/TSV manifest")
+      ->required()
+      ->type_name("");
+  command->add_option("OUT", arguments->output, "File to write; with shards, OUT-00000-of-0000N.EXT")
+      ->required()
+      ->type_name("");
+  add_packing_options(*command, arguments->packing);
+  add_common_options(*command, session, true);
+  command->callback([arguments, &session] {
+    session.command = "build";
+    session.chosen = [arguments, &session] { return run(session, *arguments); };
+  });
+}
+
+}  // namespace imgpack::tools

@@ -1,0 +1,90 @@
+#include "tools/packing_options.h"
+
+#include <doctest/doctest.h>
+
+#include <CLI/CLI.hpp>
+
+#include "imgpack/error.h"
+
+namespace imgpack::tools {
+
+namespace {
+
+/// The arguments in the order in which they are typed.
+BuildOptions parse(std::vector<std::string> arguments) {
+  CLI::App app;
+  PackingOptions options;
+  add_packing_options(app, options);
+  std::reverse(arguments.begin(), arguments.end());
+  app.parse(std::move(arguments));
+  return to_build_options(options);
+}
+
+}  // namespace
+
+TEST_CASE("--shard counts from 0") {
+  CHECK(parse_shard("0/1") == ShardChoice{.index = 0, .count = 1});
+  CHECK(parse_shard("2/4") == ShardChoice{.index = 2, .count = 4});
+  for (const char* wrong : {"4/4", "5/4", "-1/4", "1", "1/", "/4", "1/0", "0/0", "a/b", "1/4x", " 1/4", "1/4/2", "",
+                            "99999999999/99999999999"}) {
+    CAPTURE(wrong);
+    CHECK_FALSE(parse_shard(wrong));
+  }
+  const BuildOptions options = parse({"--shard", "2/4"});
+  CHECK(options.shards == 4);
+  CHECK(options.only_shard == 2u);
+}
+
+TEST_CASE("sizes take decimal and binary units") {
+  CHECK(parse({"--shard-size", "64MB"}).shard_size == 64'000'000);
+  CHECK(parse({"--shard-size", "1GiB"}).shard_size == 1ull << 30);
+  CHECK(parse({"--shard-size", "10 kB"}).shard_size == 10'000);
+  CHECK(parse({"--shard-size", "512"}).shard_size == 512);
+  CHECK(parse({"--align", "4KiB"}).alignment == 4096);
+  for (const char* wrong : {"0", "-1", "1.5", "GB", "1 parsec", "99999999999999999999", "99999999999GiB"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(parse({"--shard-size", wrong}), CLI::ParseError);
+  }
+  CHECK_THROWS_AS(parse({"--align", "128KiB"}), CLI::ParseError);
+}
+
+TEST_CASE("metadata values may hold anything, names may not be empty or stand twice") {
+  const BuildOptions options = parse({"--metadata", "a=1", "--metadata", "b=x=y", "--metadata", "c="});
+  CHECK(options.metadata == std::map<std::string, std::string>{{"a", "1"}, {"b", "x=y"}, {"c", ""}});
+  CHECK_THROWS_AS(parse({"--metadata", "novalue"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--metadata", "=x"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--metadata", "a=1", "--metadata", "a=2"}), Error);
+}
+
+TEST_CASE("options that contradict each other are refused") {
+  CHECK_THROWS_AS(parse({"--shards", "4", "--shard", "1/4"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--shards", "4", "--shard-size", "1MB"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--shard", "1/4", "--shard-size", "1MB"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--shards", "0"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--limit", "0"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--format", "zip"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--on-error", "ignore"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--encode", "raw"}), CLI::ParseError);
+}
+
+TEST_CASE("what was asked for arrives at the library") {
+  const BuildOptions options =
+      parse({"--format", "lmdb", "--threads", "3", "--on-error", "skip", "--resume", "--overwrite", "--dry-run",
+             "--limit", "7", "--shuffle-seed", "0", "--encode", "keep"});
+  CHECK(options.format == Format::lmdb);
+  CHECK(options.threads == 3);
+  CHECK(options.on_error == OnError::skip);
+  CHECK(options.resume);
+  CHECK(options.overwrite);
+  CHECK(options.dry_run);
+  CHECK(options.limit == 7);
+  CHECK(options.shuffle_seed == 0u);
+  const BuildOptions defaults = parse({});
+  CHECK_FALSE(defaults.format);
+  CHECK_FALSE(defaults.shuffle_seed);
+  CHECK_FALSE(defaults.only_shard);
+  CHECK(defaults.alignment == 64);
+  CHECK(defaults.on_error == OnError::stop);
+}
+
+}  // namespace imgpack::tools

@@ -1,0 +1,117 @@
+#include "tools/packing_report.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tools/errors.h"
+#include "tools/text.h"
+
+namespace imgpack::tools {
+
+namespace {
+
+Json report_json(const BuildReport& report, bool dry_run) {
+  Json json = {{"dry_run", dry_run}, {"format", to_string(report.format)}, {"source_kind", report.source_kind}};
+  json["outputs"] = Json::array();
+  for (const std::filesystem::path& output : report.outputs) json["outputs"].push_back(json_text(output.string()));
+  json["entries"] = report.entries;
+  json["records"] = report.records;
+  json["payload_bytes"] = report.payload_bytes;
+  json["classes"] = report.classes;
+  json["splits"] = splits_json(report.splits);
+  json["resumed_entries"] = report.resumed_entries;
+  json["refused_count"] = report.refused_count;
+  json["ignored_count"] = report.ignored_count;
+  json["left_out"] = left_out_json(report.left_out);
+  json["warnings"] = Json::array();
+  for (const std::string& warning : report.warnings) json["warnings"].push_back(json_text(warning));
+  json["seconds"] = report.seconds;
+  json["images_per_second"] = ratio(static_cast<double>(report.records - report.resumed_entries), report.seconds);
+  json["bytes_per_second"] = ratio(static_cast<double>(report.payload_bytes), report.seconds);
+  return json;
+}
+
+std::string outputs_text(const BuildReport& report) {
+  if (report.outputs.empty()) return "nothing";
+  const std::string first = printable(report.outputs.front().string());
+  if (report.outputs.size() == 1) return first;
+  return fmt::format("{} files, {} to {}", report.outputs.size(), first,
+                     printable(report.outputs.back().filename().string()));
+}
+
+void print_report(Console& console, const BuildReport& report, bool dry_run) {
+  const std::string classes = count_of(report.classes, "class", "classes");
+  if (dry_run) {
+    console.print(fmt::format("would pack {} in {} into {} ({})\n", count_of(report.entries, "image", "images"),
+                              classes, outputs_text(report), to_string(report.format)));
+  } else {
+    console.print(fmt::format("{}: {} in {}, {} ({})\n", outputs_text(report),
+                              count_of(report.records, "record", "records"), classes,
+                              size_text(static_cast<double>(report.payload_bytes)), to_string(report.format)));
+  }
+  for (const Split& split : report.splits) {
+    console.print(
+        fmt::format("  {}: {}\n", printable(split.name), count_of(split.end - split.begin, "record", "records")));
+  }
+  if (!dry_run) {
+    const std::string rate = rate_text(report.records, report.payload_bytes, report.seconds);
+    console.print(fmt::format("  {}{}{}\n", duration_text(report.seconds), rate.empty() ? "" : ", ", rate));
+  }
+  if (report.resumed_entries != 0) {
+    console.print(fmt::format("  {} were there already, from the interrupted build\n",
+                              count_of(report.resumed_entries, "entry", "entries")));
+  }
+  if (report.ignored_count != 0) {
+    console.print(fmt::format("  {} ignored: no images, and not named like any\n",
+                              count_of(report.ignored_count, "file", "files")));
+  }
+}
+
+}  // namespace
+
+Json splits_json(const std::vector<Split>& splits) {
+  Json json = Json::array();
+  for (const Split& split : splits) {
+    json.push_back({{"name", json_text(split.name)}, {"begin", split.begin}, {"end", split.end}});
+  }
+  return json;
+}
+
+Json left_out_json(const std::vector<LeftOut>& entries) {
+  Json json = Json::array();
+  for (const LeftOut& entry : entries) {
+    json.push_back({{"key", json_text(entry.key)}, {"reason", json_text(entry.reason)}, {"ignored", entry.ignored}});
+  }
+  return json;
+}
+
+void print_more(Console& console, std::uint64_t count, std::uint64_t shown) {
+  if (count > shown) console.print(fmt::format("  ... and {} more\n", count_text(count - shown)));
+}
+
+void print_left_out(Console& console, std::string_view lead, const std::vector<LeftOut>& entries, std::uint64_t count) {
+  const std::size_t shown = std::min(entries.size(), kShownInText);
+  for (std::size_t i = 0; i < shown; ++i) {
+    console.print(fmt::format("  {} {}: {}\n", lead, printable(entries[i].key), printable(entries[i].reason)));
+  }
+  print_more(console, count, shown);
+}
+
+int report_packing(Session& session, const BuildReport& report, bool dry_run) {
+  if (session.json) {
+    session.console.print_json(report_json(report, dry_run));
+  } else if (!session.quiet) {
+    print_report(session.console, report, dry_run);
+    for (const std::string& warning : report.warnings) {
+      session.console.print(fmt::format("  warning: {}\n", printable(warning)));
+    }
+    std::vector<LeftOut> refused;
+    std::copy_if(report.left_out.begin(), report.left_out.end(), std::back_inserter(refused),
+                 [](const LeftOut& entry) { return !entry.ignored; });
+    print_left_out(session.console, "left out", refused, report.refused_count);
+  }
+  return report.refused_count == 0 ? kExitSuccess : kExitDamaged;
+}
+
+}  // namespace imgpack::tools
