@@ -214,7 +214,7 @@ class IndexReader {
 }  // namespace
 
 FileIndex read_file_index(const MappedFile& file) {
-  check_metadata(file);
+  check_metadata(file.bytes(), file.path());
   const Session session;
   return IndexReader(file).read();
 }

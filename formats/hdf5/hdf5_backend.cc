@@ -1,7 +1,7 @@
 // Writing: payloads go to their place in the file as they come, and finish() lets libhdf5 make the file around them.
 //
-// All objects but the last bytes of `encoded` have sizes that do not depend on the payloads, so libhdf5 places
-// `encoded` at an offset that can be found out beforehand by making the beginning of a file that is thrown away.
+// `encoded` is the first dataset of a file, so its offset depends on libhdf5 alone, and is found out by making the
+// beginning of a file that goes nowhere.
 
 #include <algorithm>
 #include <optional>

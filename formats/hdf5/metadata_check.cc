@@ -92,7 +92,8 @@ std::optional<Link> parse_link(std::span<const std::byte> message) {
 
 class Walk {
  public:
-  explicit Walk(const MappedFile& file) : file_(file), bytes_(file.bytes()), budget_(file.size()) {}
+  Walk(std::span<const std::byte> bytes, const std::filesystem::path& name)
+      : name_(name), bytes_(bytes), budget_(bytes.size()) {}
 
   void run() {
     const std::uint64_t root_address = check_superblock();
@@ -111,12 +112,12 @@ class Walk {
 
  private:
   [[noreturn]] void damaged(std::uint64_t offset, std::string what) const {
-    throw Error(ErrorCode::damaged, std::move(what), {.file = file_.path().string(), .record = {}, .offset = offset});
+    throw Error(ErrorCode::damaged, std::move(what), {.file = name_.string(), .record = {}, .offset = offset});
   }
 
   [[noreturn]] void foreign(std::string_view why) const {
     throw Error(ErrorCode::unsupported, fmt::format("it is an HDF5 file, but not one that imgpack wrote: {}", why),
-                {.file = file_.path().string(), .record = {}, .offset = {}});
+                {.file = name_.string(), .record = {}, .offset = {}});
   }
 
   static bool is_ours(std::string_view name) {
@@ -240,7 +241,7 @@ class Walk {
     return static_cast<std::uint64_t>(part.data() - bytes_.data());
   }
 
-  const MappedFile& file_;
+  const std::filesystem::path& name_;
   std::span<const std::byte> bytes_;
   std::uint64_t budget_;
   std::set<std::uint64_t> visited_;
@@ -279,8 +280,8 @@ std::uint32_t metadata_checksum(std::span<const std::byte> bytes) noexcept {
   return c;
 }
 
-void check_metadata(const MappedFile& file) {
-  Walk(file).run();
+void check_metadata(std::span<const std::byte> file, const std::filesystem::path& name) {
+  Walk(file, name).run();
 }
 
 }  // namespace imgpack::hdf5

@@ -7,18 +7,18 @@
 // fit.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <span>
-
-#include "mmap/mapped_file.h"
 
 namespace imgpack::hdf5 {
 
 /// The checksum of HDF5 metadata: Bob Jenkins' lookup3, function hashlittle with initial value 0.
 std::uint32_t metadata_checksum(std::span<const std::byte> bytes) noexcept;
 
-/// Walks from the superblock to the headers of all objects that are ours. Throws unsupported if the file is of HDF5 but
-/// not of imgpack, damaged, with the offset, if any of this metadata is.
-void check_metadata(const MappedFile& file);
+/// `name` is for error messages. Walks from the superblock to the headers of all objects that are ours. Throws
+/// unsupported if the file is of HDF5 but not of imgpack, damaged, with the offset, if any of this metadata is.
+void check_metadata(std::span<const std::byte> file, const std::filesystem::path& name);
 
 }  // namespace imgpack::hdf5
