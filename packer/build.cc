@@ -122,7 +122,7 @@ class Builder {
     const std::unique_ptr<StoreWriter> writer = StoreWriter::create(target.path, target.info, target.store);
     fill(target, *writer);
     writer->finish();
-    count(*writer);
+    add(target, writer->info());
   }
 
   /// All shards are made whole before the first gets its name, and journals go last: whatever moment the process dies
@@ -145,7 +145,7 @@ class Builder {
       const std::unique_ptr<StoreWriter> writer = StoreWriter::create(target.path, target.info, target.store);
       fill(target, *writer);
       if (!writer->sealed()) writer->seal();
-      count(*writer);
+      add(target, writer->info());
     }
     for (const Target* target : open) reopened(*target)->publish();
     for (const Target* target : open) reopened(*target)->finish();
@@ -207,13 +207,12 @@ class Builder {
     if (!options_.progress(progress)) throw Error(ErrorCode::invalid_argument, "cancelled");
   }
 
-  void count(const StoreWriter& writer) { add(writer.info()); }
   void count_published(const Target& target) {
-    add(open_store(target.path)->info());
+    add(target, open_store(target.path)->info());
     report_.resumed_entries += target.range.end - target.range.begin;
   }
 
-  void add(const DatasetInfo& info) {
+  void add(const Target& target, const DatasetInfo& info) {
     for (const Split& split : info.splits) {
       const std::uint64_t begin = split.begin + report_.records;
       if (!report_.splits.empty() && report_.splits.back().name == split.name && report_.splits.back().end == begin) {
@@ -224,10 +223,12 @@ class Builder {
     }
     report_.records += info.records;
     report_.payload_bytes += info.payload_bytes;
-    report_.ignored_count += info.ignored_count;
-    report_.refused_count += info.left_out_count - info.ignored_count;
-    for (const LeftOut& item : info.left_out) {
-      if (report_.left_out.size() < DatasetInfo::kMaxLeftOut) report_.left_out.push_back(item);
+    // What a packed source had left out when it was made itself stays on record, but did not happen here.
+    const DatasetInfo& before = target.info;
+    report_.ignored_count += info.ignored_count - before.ignored_count;
+    report_.refused_count += info.left_out_count - info.ignored_count - (before.left_out_count - before.ignored_count);
+    for (std::size_t i = before.left_out.size(); i < info.left_out.size(); ++i) {
+      if (report_.left_out.size() < DatasetInfo::kMaxLeftOut) report_.left_out.push_back(info.left_out[i]);
     }
   }
 

@@ -60,7 +60,8 @@ int fail(Session& session, const Error& error) {
                     : "",
                 128 + signal);
   }
-  return fail(session, error_json(error), error.what(), hint_for(error, session.command), exit_code_of(error.code()));
+  return fail(session, error_json(error), error.what(), hint_for(error, session.command, session.source),
+              exit_code_of(error.code()));
 }
 
 void show_version(Session& session) {

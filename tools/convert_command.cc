@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include "imgpack/build.h"
-#include "tools/interrupt.h"
 #include "tools/packing_options.h"
 #include "tools/packing_report.h"
 #include "tools/progress.h"
@@ -22,7 +21,6 @@ struct Arguments {
 
 int run(Session& session, const Arguments& arguments) {
   BuildOptions options = to_build_options(arguments.packing);
-  catch_interrupts();
   BuildReport report;
   {
     Progress progress(session);

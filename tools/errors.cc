@@ -22,12 +22,14 @@ int exit_code_of(ErrorCode code) noexcept {
   return kExitMachine;
 }
 
-std::string_view hint_for(const Error& error, std::string_view command) {
-  const bool packs = command == "build" || command == "convert" || command == "merge";
+std::string_view hint_for(const Error& error, std::string_view command, std::string_view source) {
+  const bool packs = command == "build" || command == "convert";
   if (error.message().find("--") != std::string::npos) return {};  // it already says what to do
   switch (error.code()) {
     case ErrorCode::refused:
-      return command == "build" ? "--on-error skip leaves out single files that cannot be packed, and lists them" : "";
+      return command == "build" && !error.place().file.empty() && error.place().file != source
+                 ? "--on-error skip leaves out files that cannot be packed, and lists them"
+                 : "";
     case ErrorCode::damaged:
       return command == "verify" ? "" : "imgpack verify lists all that is wrong with a packed file";
     case ErrorCode::already_exists:
@@ -35,6 +37,8 @@ std::string_view hint_for(const Error& error, std::string_view command) {
     case ErrorCode::busy:
       return "wait until the other process has finished, or choose another OUT";
     case ErrorCode::io:
+      if (command == "extract")
+        return "what was extracted so far stays; the same command with --overwrite goes over it again";
       return packs ? "mend that, then run the same command with --resume: what is done so far is kept" : "";
     case ErrorCode::out_of_memory:
       return packs ? "fewer --threads need less memory; --resume keeps what is done so far" : "";

@@ -16,8 +16,9 @@ inline constexpr int kExitMachine = 3;  ///< I/O, memory, a part that this build
 
 int exit_code_of(ErrorCode code) noexcept;
 
-/// What to do about `error` in `command` ("build", ...); empty where the message says it all.
-std::string_view hint_for(const Error& error, std::string_view command);
+/// What to do about `error` in `command` ("build", ...); empty where the message says it all. `source` is what a build
+/// was to pack.
+std::string_view hint_for(const Error& error, std::string_view command, std::string_view source);
 
 /// {"code", "message", "file", "record", "offset"}; what is unknown is null.
 Json error_json(const Error& error);

@@ -1,6 +1,7 @@
 #include "tools/interrupt.h"
 
 #include <csignal>
+#include <utility>
 
 #include "imgpack/error.h"
 
@@ -17,6 +18,8 @@ extern "C" void note_signal(int number) {
 }  // namespace
 
 void catch_interrupts() {
+  static bool caught = false;
+  if (std::exchange(caught, true)) return;
   struct sigaction action {};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);

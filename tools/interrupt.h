@@ -3,7 +3,8 @@
 
 namespace imgpack::tools {
 
-/// From now on the first SIGINT or SIGTERM is only noted; a second one ends the process as usual.
+/// From now on the first SIGINT or SIGTERM is only noted; a second one ends the process as usual. May be called again,
+/// from the same thread, without effect.
 void catch_interrupts();
 
 /// The signal that was noted, or 0.

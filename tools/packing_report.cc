@@ -27,8 +27,13 @@ Json report_json(const BuildReport& report, bool dry_run) {
   json["warnings"] = Json::array();
   for (const std::string& warning : report.warnings) json["warnings"].push_back(json_text(warning));
   json["seconds"] = report.seconds;
-  json["images_per_second"] = ratio(static_cast<double>(report.records - report.resumed_entries), report.seconds);
-  json["bytes_per_second"] = ratio(static_cast<double>(report.payload_bytes), report.seconds);
+  // What an interrupted build had done took time that is not known.
+  const bool timed = report.resumed_entries == 0 && report.seconds > 0;
+  const auto rate = [&](std::uint64_t amount) {
+    return timed ? Json(static_cast<double>(amount) / report.seconds) : Json(nullptr);
+  };
+  json["images_per_second"] = rate(report.records);
+  json["bytes_per_second"] = rate(report.payload_bytes);
   return json;
 }
 
@@ -55,7 +60,8 @@ void print_report(Console& console, const BuildReport& report, bool dry_run) {
         fmt::format("  {}: {}\n", printable(split.name), count_of(split.end - split.begin, "record", "records")));
   }
   if (!dry_run) {
-    const std::string rate = rate_text(report.records, report.payload_bytes, report.seconds);
+    const std::string rate =
+        report.resumed_entries == 0 ? rate_text(report.records, report.payload_bytes, report.seconds) : "";
     console.print(fmt::format("  {}{}{}\n", duration_text(report.seconds), rate.empty() ? "" : ", ", rate));
   }
   if (report.resumed_entries != 0) {

@@ -76,6 +76,8 @@ std::string Progress::describe(std::uint64_t done, std::uint64_t total, std::uin
 }
 
 bool show_build_progress(Progress& progress, const BuildProgress& state) {
+  // While the source is scanned there is nothing to be resumed: the process may end at once.
+  if (state.stage != BuildProgress::Stage::scanning) catch_interrupts();
   progress.update(name_of(state.stage), state.entries_done, state.entries_total, state.bytes_done);
   return interrupted_by() == 0;
 }

@@ -39,7 +39,7 @@ class Progress {
   bool line_open_ = false;
 };
 
-/// Shows the progress of a build. Returns whether it should go on.
+/// Shows the progress of a build. Returns whether it should go on: from the packing stage on, interrupts are caught.
 bool show_build_progress(Progress& progress, const BuildProgress& state);
 
 }  // namespace imgpack::tools

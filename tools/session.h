@@ -28,6 +28,7 @@ struct Session {
   ProgressMode progress = ProgressMode::automatic;
 
   std::string command;          ///< name of the chosen subcommand
+  std::string source;           ///< SOURCE of a build: an error about it as a whole is not about one file in it
   std::function<int()> chosen;  ///< set while parsing; returns the exit code
 
   /// Whether results go to people, as text.

@@ -114,6 +114,7 @@ def test_nothing_to_pack(tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     assert imgpack_json("build", empty, tmp_path / "a.rec", code=1)["error"]["code"] == "refused"
+    assert "--on-error" not in imgpack("build", empty, tmp_path / "a.rec", code=1).err
     (empty / "class").mkdir()
     assert imgpack_json("build", empty, tmp_path / "a.rec", code=1)["error"]["code"] == "refused"
     assert not (tmp_path / "a.rec").exists()
@@ -169,6 +170,16 @@ def test_more_than_twenty_left_out(folder, tmp_path):
     assert text.count("left out") == 20 and "and 10 more" in text
     report = imgpack_json("build", folder, tmp_path / "b.rec", "--on-error", "skip", code=1)
     assert report["refused_count"] == len(report["left_out"]) == 30
+
+
+def test_converting_counts_only_what_it_leaves_out_itself(folder, tmp_path):
+    """What the build had left out stays on record, but is no failure of the conversion."""
+    (class_folder(folder) / "bad.JPEG").write_bytes(b"no")
+    imgpack("build", folder, tmp_path / "a.rec", "--on-error", "skip", code=1)
+    report = imgpack_json("convert", tmp_path / "a.rec", tmp_path / "b.rec")
+    assert report["refused_count"] == 0 and report["left_out"] == []
+    assert imgpack_json("info", tmp_path / "b.rec")["left_out_count"] == 1
+    assert (tmp_path / "a.rec").read_bytes() == (tmp_path / "b.rec").read_bytes()
 
 
 def test_source_that_disappears(many_images, tmp_path):

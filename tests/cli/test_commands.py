@@ -93,6 +93,30 @@ def test_shuffling_keeps_splits_and_is_reproducible(images, tmp_path):
     imgpack("verify", tmp_path / "a.rec", "--source", images)
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_verify_tells_what_became_of_the_source(name, images, tmp_path):
+    source = tmp_path / "images"
+    shutil.copytree(images, source)
+    out = tmp_path / f"out.{EXTENSIONS[name]}"
+    imgpack("build", source, out)
+    folder = source / "train/n00000001"
+    changed, removed, moved = (folder / f"n00000001_{i}.JPEG" for i in range(3))
+    changed.write_bytes(changed.read_bytes() + b"x")
+    removed.unlink()
+    moved.rename(source / "train/n00000002/moved.JPEG")
+    (folder / "notes.txt").write_text("nothing to pack")
+    report = imgpack_json("verify", out, "--source", source, code=1)["files"][0]
+    compared = report["source"]
+    assert report["damage_count"] == 0 and report["good"] is False and compared["good"] is False
+    assert compared["compared"] == RECORDS - 3
+    assert [item["record"] for item in compared["different"]] == [0]
+    assert [item["record"] for item in compared["extra"]] == [1, 2]
+    assert [item["key"] for item in compared["missing"]] == ["train/n00000002/moved.JPEG"]
+    text = imgpack("verify", out, "--source", source, code=1).out.decode()
+    for word in ("n00000001_0.JPEG", "n00000001_1.JPEG", "moved.JPEG", "1 different, 1 missing, 2 not in the source"):
+        assert word in text
+
+
 # shards
 
 @pytest.mark.parametrize("name", FORMATS)
