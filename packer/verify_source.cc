@@ -49,11 +49,9 @@ class SourceComparison {
     const SourceEntry& entry = prepared.entry;
     const std::optional<std::uint64_t> record = store_.find(entry.key);
     if (!record) {
-      const std::uint64_t pixels = std::uint64_t{prepared.meta.width} * prepared.meta.height;
-      if (prepared.outcome == PreparedEntry::Outcome::record && pixels > kDefaultMaxPixels) {
-        add_left_out(report_.left_out_count, report_.left_out, entry.key,
-                     fmt::format("{} pixels are more than the usual limit of {}", pixels, kDefaultMaxPixels));
-      } else if (prepared.outcome == PreparedEntry::Outcome::record) {
+      // Once more with the usual limit: what a build would have refused is not missing.
+      prepare_entry(source_, index, {.max_pixels = kDefaultMaxPixels}, prepared);
+      if (prepared.outcome == PreparedEntry::Outcome::record) {
         add_left_out(report_.missing_count, report_.missing, entry.key, "it is not in the dataset");
       } else {
         add_left_out(report_.left_out_count, report_.left_out, entry.key, prepared.reason);
@@ -140,8 +138,7 @@ class SourceComparison {
     }
   }
 
-  static constexpr std::uint64_t kAnySize =
-      ~std::uint64_t{0};  // a build may have had a higher limit than the usual one
+  static constexpr std::uint64_t kAnySize = ~std::uint64_t{0};  // the build's limit is not known here
 
   const StoreReader& store_;
   const Source& source_;

@@ -1,25 +1,19 @@
 #include "tools/packing_options.h"
 
-#include <charconv>
-#include <limits>
+#include <map>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "imgpack/error.h"
+#include "tools/numbers.h"
 
 namespace imgpack::tools {
 
 namespace {
 
 constexpr unsigned kMostThreads = 4096;
-
-std::optional<std::uint32_t> parse_number(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
+constexpr std::uint32_t kMostShards = 99'999;  // what five digits in a name can count
 
 std::string check_shard(const std::string& text) {
   return parse_shard(text)
@@ -48,38 +42,27 @@ std::map<std::string, std::string> metadata_of(const std::vector<std::string>& p
 std::optional<ShardChoice> parse_shard(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  const std::optional<std::uint32_t> index = parse_number(text.substr(0, slash));
-  const std::optional<std::uint32_t> count = parse_number(text.substr(slash + 1));
-  if (!index || !count || *index >= *count) return std::nullopt;
-  return ShardChoice{.index = *index, .count = *count};
-}
-
-CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::uint64_t& bytes,
-                             const std::string& description) {
-  return command.add_option(name, bytes, description)
-      ->transform(CLI::AsSizeValue(true).description(""))
-      ->type_name("SIZE")
-      ->check(CLI::PositiveNumber.description(""));
+  const std::optional<std::uint64_t> index = parse_number(text.substr(0, slash));
+  const std::optional<std::uint64_t> count = parse_number(text.substr(slash + 1));
+  if (!index || !count || *index >= *count || *count > kMostShards) return std::nullopt;
+  return ShardChoice{.index = static_cast<std::uint32_t>(*index), .count = static_cast<std::uint32_t>(*count)};
 }
 
 CLI::Option* add_threads_option(CLI::App& command, unsigned& threads) {
-  return command
-      .add_option("--threads", threads, "Worker threads; 0, the default, takes as many as there are processors")
-      ->check(CLI::Range(0u, kMostThreads).description(""))
-      ->type_name("N");
+  return add_number_option(
+      command, "--threads", {.least = 0, .most = kMostThreads},
+      [&threads](std::uint64_t number) { threads = static_cast<unsigned>(number); },
+      "Worker threads; 0, the default, takes as many as there are processors");
 }
 
 void add_output_options(CLI::App& command, PackingOptions& options) {
   command.add_option("--format", options.format, "Default: by OUT's extension, else rec")
       ->check(CLI::IsMember({"rec", "lmdb", "hdf5", "tfrecord"}));
   add_threads_option(command, options.build.threads);
-  command
-      .add_option_function<std::uint64_t>(
-          "--align", [&options](std::uint64_t bytes) { options.build.alignment = static_cast<std::uint32_t>(bytes); },
-          "Alignment of payloads in rec files: a power of two from 8 to 65536 (default 64; 4096 for unbuffered reads)")
-      ->transform(CLI::AsSizeValue(true).description(""))
-      ->check(CLI::Range(8, 65536).description(""))
-      ->type_name("SIZE");
+  add_size_option(
+      command, "--align", {.least = 8, .most = 65536},
+      [&options](std::uint64_t bytes) { options.build.alignment = static_cast<std::uint32_t>(bytes); },
+      "Alignment of payloads in rec files: a power of two from 8 to 65536 (default 64; 4096 for unbuffered reads)");
   command.add_option("--metadata", options.metadata, "Store a free-form value in the dataset; may be repeated")
       ->allow_extra_args(false)
       ->check(CLI::Validator(check_metadata, ""))
@@ -93,11 +76,13 @@ void add_packing_options(CLI::App& command, PackingOptions& options) {
       ->check(CLI::IsMember({"keep"}));
   command.add_option("--on-error", options.on_error, "What to do about a file that cannot be packed (default stop)")
       ->check(CLI::IsMember({"stop", "skip"}));
-  CLI::Option* shards = command.add_option("--shards", options.build.shards, "Write so many files")
-                            ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()).description(""))
-                            ->type_name("N");
-  CLI::Option* shard_size = add_size_option(command, "--shard-size", options.build.shard_size,
-                                            "Cut into files whose images together stay below this size");
+  CLI::Option* shards = add_number_option(
+      command, "--shards", {.least = 1, .most = kMostShards},
+      [&options](std::uint64_t number) { options.build.shards = static_cast<std::uint32_t>(number); },
+      "Write so many files");
+  CLI::Option* shard_size = add_size_option(
+      command, "--shard-size", {.least = 1}, [&options](std::uint64_t bytes) { options.build.shard_size = bytes; },
+      "Cut into files whose images together stay below this size");
   CLI::Option* shard =
       command.add_option("--shard", options.shard, "Write only file I, counted from 0, of the N of a whole build")
           ->check(CLI::Validator(check_shard, ""))
@@ -105,16 +90,14 @@ void add_packing_options(CLI::App& command, PackingOptions& options) {
   shards->excludes(shard_size);
   shards->excludes(shard);
   shard_size->excludes(shard);
-  command
-      .add_option_function<std::uint64_t>(
-          "--shuffle-seed", [&options](std::uint64_t seed) { options.build.shuffle_seed = seed; },
-          "Store the records of each split in an order shuffled by this seed")
-      ->type_name("S");
+  add_number_option(
+      command, "--shuffle-seed", {}, [&options](std::uint64_t seed) { options.build.shuffle_seed = seed; },
+      "Store the records of each split in an order shuffled by this seed");
   command.add_flag("--resume", options.build.resume, "Go on with an interrupted build of the same OUT");
   command.add_flag("--dry-run", options.build.dry_run, "Look at everything, write nothing");
-  command.add_option("--limit", options.build.limit, "Take only the first N")
-      ->check(CLI::PositiveNumber.description(""))
-      ->type_name("N");
+  add_number_option(
+      command, "--limit", {.least = 1}, [&options](std::uint64_t count) { options.build.limit = count; },
+      "Take only the first N");
 }
 
 BuildOptions to_build_options(const PackingOptions& options) {

@@ -44,9 +44,6 @@ void add_packing_options(CLI::App& command, PackingOptions& options);
 /// Throws Error(invalid_argument) where options contradict each other.
 BuildOptions to_build_options(const PackingOptions& options);
 
-/// An option for a size in bytes that takes units: 64MB, 1GiB.
-CLI::Option* add_size_option(CLI::App& command, const std::string& name, std::uint64_t& bytes,
-                             const std::string& description);
 CLI::Option* add_threads_option(CLI::App& command, unsigned& threads);
 
 }  // namespace imgpack::tools

@@ -1,7 +1,10 @@
 #include "tools/packing_options.h"
 
-#include <doctest/doctest.h>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include <doctest/doctest.h>
 #include <CLI/CLI.hpp>
 
 #include "imgpack/error.h"
@@ -26,8 +29,8 @@ TEST_CASE("--shard counts from 0") {
   CHECK(parse_shard("0/1") == ShardChoice{.index = 0, .count = 1});
   CHECK(parse_shard("2/4") == ShardChoice{.index = 2, .count = 4});
   for (const char* wrong : {"4/4", "5/4", "-1/4", "1", "1/", "/4", "1/0", "0/0", "a/b", "1/4x", " 1/4", "1/4/2", "",
-                            "99999999999/99999999999"}) {
-    CAPTURE(wrong);
+                            "99999999999/99999999999", "1/100000"}) {
+    CAPTURE(std::string(wrong));
     CHECK_FALSE(parse_shard(wrong));
   }
   const BuildOptions options = parse({"--shard", "2/4"});
@@ -35,17 +38,27 @@ TEST_CASE("--shard counts from 0") {
   CHECK(options.only_shard == 2u);
 }
 
-TEST_CASE("sizes take decimal and binary units") {
-  CHECK(parse({"--shard-size", "64MB"}).shard_size == 64'000'000);
+TEST_CASE("numbers and sizes outside their range are refused, not cut") {
   CHECK(parse({"--shard-size", "1GiB"}).shard_size == 1ull << 30);
-  CHECK(parse({"--shard-size", "10 kB"}).shard_size == 10'000);
-  CHECK(parse({"--shard-size", "512"}).shard_size == 512);
   CHECK(parse({"--align", "4KiB"}).alignment == 4096);
-  for (const char* wrong : {"0", "-1", "1.5", "GB", "1 parsec", "99999999999999999999", "99999999999GiB"}) {
-    CAPTURE(wrong);
-    CHECK_THROWS_AS(parse({"--shard-size", wrong}), CLI::ParseError);
+  CHECK(parse({"--limit", "010"}).limit == 10);
+  for (const auto& [option, value] :
+       std::vector<std::pair<std::string, std::string>>{{"--shard-size", "0"},
+                                                        {"--shard-size", "99999999999999999999"},
+                                                        {"--align", "128KiB"},
+                                                        {"--align", "4"},
+                                                        {"--limit", "0"},
+                                                        {"--limit", "-1"},
+                                                        {"--limit", "18446744073709551616"},
+                                                        {"--shards", "0"},
+                                                        {"--shards", "100000"},
+                                                        {"--threads", "-1"},
+                                                        {"--threads", "5000"},
+                                                        {"--shuffle-seed", "x"}}) {
+    CAPTURE(option);
+    CAPTURE(value);
+    CHECK_THROWS_AS(parse({option, value}), CLI::ParseError);
   }
-  CHECK_THROWS_AS(parse({"--align", "128KiB"}), CLI::ParseError);
 }
 
 TEST_CASE("metadata values may hold anything, names may not be empty or stand twice") {
@@ -60,8 +73,6 @@ TEST_CASE("options that contradict each other are refused") {
   CHECK_THROWS_AS(parse({"--shards", "4", "--shard", "1/4"}), CLI::ParseError);
   CHECK_THROWS_AS(parse({"--shards", "4", "--shard-size", "1MB"}), CLI::ParseError);
   CHECK_THROWS_AS(parse({"--shard", "1/4", "--shard-size", "1MB"}), CLI::ParseError);
-  CHECK_THROWS_AS(parse({"--shards", "0"}), CLI::ParseError);
-  CHECK_THROWS_AS(parse({"--limit", "0"}), CLI::ParseError);
   CHECK_THROWS_AS(parse({"--format", "zip"}), CLI::ParseError);
   CHECK_THROWS_AS(parse({"--on-error", "ignore"}), CLI::ParseError);
   CHECK_THROWS_AS(parse({"--encode", "raw"}), CLI::ParseError);

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "imgpack/error.h"
+#include "tools/numbers.h"
 
 namespace imgpack::tools {
 
@@ -80,9 +81,9 @@ void add_selection_options(CLI::App& command, Selection& selection) {
   command.add_option("--class", selection.classes, "Only records of this class; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME");
-  command.add_option("--limit", selection.limit, "Only the first N of them")
-      ->check(CLI::PositiveNumber.description(""))
-      ->type_name("N");
+  add_number_option(
+      command, "--limit", {.least = 1}, [&selection](std::uint64_t count) { selection.limit = count; },
+      "Only the first N of them");
 }
 
 void for_each_selected(const StoreReader& store, const Selection& selection,

@@ -244,13 +244,15 @@ def test_damaged_payload_is_pinned_and_not_extracted(name, packed, images, tmp_p
     out = tmp_path / packed[name].name
     for file in packed[name].parent.iterdir():
         if file.name.startswith(out.name):
-            shutil.copy(file, tmp_path)
+            shutil.copy2(file, tmp_path)
+    before = out.stat()
     victim = imgpack_json("ls", out)["records"][7]
     payload = (images / victim["key"]).read_bytes()
     content = bytearray(out.read_bytes())
     at = content.index(payload) + len(payload) // 2
     content[at] ^= 0x10
     out.write_bytes(content)
+    os.utime(out, ns=(before.st_atime_ns, before.st_mtime_ns))  # as a failing disk would damage it
 
     document = imgpack_json("verify", out, code=1)
     assert any(damage["record"] == 7 for damage in document["files"][0]["damage"]), document

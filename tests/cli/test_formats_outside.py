@@ -35,7 +35,8 @@ def test_h5py(packed, expected):
         for i, (_, _, payload) in enumerate(expected):
             stored = encoded[int(offsets[i]):int(offsets[i]) + len(payload)].tobytes()
             assert stored == payload and size_of_image(stored)
-        keys = [key.decode() if isinstance(key, bytes) else key for key in file["keys"][:]]
+        places = file["key_offsets"][:]
+        keys = [file["keys"][begin:end].tobytes().decode() for begin, end in zip(places, places[1:])]
         assert keys == [key for key, _, _ in expected]
 
 
