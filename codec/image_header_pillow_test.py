@@ -9,7 +9,8 @@ as well. The options ask for more damaged variants of each base file, for a long
 
 Both must agree on whether a file opens, and then on type, size and channels. Accepted differences:
  1. Pillow opens types that are none of ours (a damaged header can look like a TGA or a PCX image).
- 2. Pillow takes texts for numbers in TIFF tags: the text "42" as an image width, "LZW" as a compression.
+ 2. Pillow takes texts for numbers in TIFF tags (the text "42" as an image width, "LZW" as a compression), and overlooks
+    a fraction 0/0 among sample formats.
 """
 import argparse
 import io

@@ -151,7 +151,8 @@ std::optional<Refusal> TiffHeaderParser::read_samples() {
     sample_format_ = formats.number();
     for (std::uint64_t i = 1; i < format_count; ++i) {
       const double format = formats.number(i);
-      if (sample_format_ != 1 || !(format == 1 || std::isnan(format))) return unknown_layout();
+      if (std::isnan(format)) return not_a_number("SampleFormat");
+      if (sample_format_ != 1 || format != 1) return unknown_layout();
     }
   }
   layout_.sample_format = sample_format_;
