@@ -105,7 +105,7 @@ class ColumnTable {
   void release(std::uint64_t first, std::uint64_t count) const noexcept;
 
   /// Reports what the columns contradict among themselves: bounds out of order, key_order no permutation or unsorted,
-  /// codecs without meaning. Memory is bounded; time grows with records^2 / 2 million.
+  /// codecs without meaning. Memory is bounded; time grows with records^2 / 1 million.
   void check(DamageSink& sink) const;
 
  private:

@@ -18,14 +18,15 @@ struct HashedRecord {
 };
 
 /// Calls `key_of(record)` for every record, once a slice, and `visit(entries)` with each slice's entries sorted by
-/// (hash, record). Slices come in the order of hashes and hold about two million records at most. `visit` returns false
+/// (hash, record). Slices come in the order of hashes and hold about a million records at most. `visit` returns false
 /// to stop.
 template <typename KeyOf, typename Visit>
 void visit_key_slices(std::uint64_t records, KeyOf&& key_of, Visit&& visit) {
-  constexpr std::uint64_t kRecordsPerSlice = 1u << 21;
+  constexpr std::uint64_t kRecordsPerSlice = 1u << 20;
   const std::uint64_t slices = std::bit_ceil(std::max<std::uint64_t>(1, records / kRecordsPerSlice));
   const int bits = std::countr_zero(slices);
   std::vector<HashedRecord> entries;
+  entries.reserve(static_cast<std::size_t>(std::min(records, kRecordsPerSlice + kRecordsPerSlice / 8)));
   for (std::uint64_t slice = 0; slice < slices; ++slice) {
     entries.clear();
     for (std::uint64_t record = 0; record < records; ++record) {

@@ -84,7 +84,8 @@ bool is_packed_dataset(const fs::path& path) {
   if (!fs::is_regular_file(path)) return false;
   const File file = File::open(path, File::Mode::read);
   const std::vector<std::byte> head = read_head(file);
-  return recognise_manifest(head) || recognise(head, file.size()) != nullptr;
+  // An empty file is a TFRecord only for somebody who opens it as one.
+  return recognise_manifest(head) || (!head.empty() && recognise(head, file.size()) != nullptr);
 }
 
 std::unique_ptr<StoreReader> open_store(const fs::path& path) {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "codec/image_header.h"
 #include "formats/parallel_blocks.h"
 #include "formats/text.h"
-#include "imgpack/build.h"
 #include "imgpack/error.h"
 #include "imgpack/verify.h"
 #include "packer/prepare.h"
@@ -49,7 +49,8 @@ class SourceComparison {
     const SourceEntry& entry = prepared.entry;
     const std::optional<std::uint64_t> record = store_.find(entry.key);
     if (!record) {
-      prepare_entry(source_, index, {.max_pixels = BuildOptions{}.max_pixels}, prepared);  // what a build would refuse
+      // Once more with the usual limit: what a build would have refused is not missing.
+      prepare_entry(source_, index, {.max_pixels = kDefaultMaxPixels}, prepared);
       if (prepared.outcome == PreparedEntry::Outcome::record) {
         add_left_out(report_.missing_count, report_.missing, entry.key, "it is not in the dataset");
       } else {

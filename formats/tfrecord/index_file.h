@@ -31,8 +31,8 @@ struct TfrecordIndex {
   ColumnTable columns;  ///< views into `file`
 };
 
-/// The index of `data` in the file `path`; or nothing, with the reason in `problem`, if there is none, if it is damaged, or if it
-/// belongs to other data. Takes time that does not depend on the number of records.
+/// The index of `data` in the file `path`; or nothing, with the reason in `problem`, if there is none, if it is
+/// damaged, or if it belongs to other data. Takes time that does not depend on the number of records.
 std::optional<TfrecordIndex> open_index_file(const std::filesystem::path& path, const MappedFile& data,
                                              std::string& problem);
 

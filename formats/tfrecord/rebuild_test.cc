@@ -24,7 +24,9 @@ Example foreign_example(const std::string& image) {
   return example;
 }
 
-std::string jpeg_text(std::uint32_t seed) { return std::string(as_text(make_jpeg(6, 5, seed))); }
+std::string jpeg_text(std::uint32_t seed) {
+  return std::string(as_text(make_jpeg(6, 5, seed)));
+}
 
 std::unique_ptr<StoreReader> open_text(const TempDir& folder, const std::string& file) {
   write_file(folder / "foreign.tfrecord", file);
@@ -129,7 +131,8 @@ TEST_CASE("a foreign file of images alone opens") {
     CHECK(as_text(store->bytes(i).payload) == images[i]);
     CHECK(store->key(i) == fmt::format("{:08}", i));
     CHECK(store->find(store->key(i)) == i);
-    const RecordMeta expected = {.payload_size = images[i].size(), .checksum = record_checksum(as_bytes(images[i]), {})};
+    const RecordMeta expected = {.payload_size = images[i].size(),
+                                 .checksum = record_checksum(as_bytes(images[i]), {})};
     CHECK(store->meta(i) == expected);
   }
   CHECK(store->info().classes.empty());
@@ -173,7 +176,8 @@ TEST_CASE("keys that others have too become record numbers") {
     return frame_of(example);
   };
   SUBCASE("only where it must be") {
-    const auto store = open_text(folder, with_key("a") + with_key("b") + with_key("a") + with_key("\xff") + with_key(""));
+    const auto store =
+        open_text(folder, with_key("a") + with_key("b") + with_key("a") + with_key("\xff") + with_key(""));
     const char* const keys[] = {"a", "b", "00000002", "00000003", "00000004"};
     for (std::size_t i = 0; i < 5; ++i) CHECK(store->key(i) == keys[i]);
   }
