@@ -46,6 +46,7 @@ std::string size_text(double bytes) {
 }
 
 std::string duration_text(double seconds) {
+  if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1000);
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
   if (whole < 60) return fmt::format("{} s", whole);

@@ -16,7 +16,7 @@ std::string count_text(std::uint64_t count);
 std::string count_of(std::uint64_t count, std::string_view singular, std::string_view plural);
 /// Decimal units, as disks and rates are given: "512 B", "1.5 MB", "148.3 GB".
 std::string size_text(double bytes);
-/// "0.8 s", "12 s", "3 min 04 s", "2 h 05 min".
+/// "84 ms", "1.5 s", "12 s", "3 min 04 s", "2 h 05 min".
 std::string duration_text(double seconds);
 /// "1,234 images/s, 56.7 MB/s"; empty if `seconds` is too short to mean anything.
 std::string rate_text(std::uint64_t images, std::uint64_t bytes, double seconds);

@@ -33,7 +33,8 @@ TEST_CASE("sizes never show a thousand of a unit") {
 }
 
 TEST_CASE("durations") {
-  CHECK(duration_text(0.84) == "0.8 s");
+  CHECK(duration_text(0.0841) == "84 ms");
+  CHECK(duration_text(0.9996) == "1.0 s");
   CHECK(duration_text(9.96) == "10 s");
   CHECK(duration_text(59.4) == "59 s");
   CHECK(duration_text(59.6) == "1 min 00 s");
