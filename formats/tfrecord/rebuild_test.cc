@@ -76,6 +76,24 @@ TEST_CASE("an index that is older than the data is not used") {
   CHECK(found.found()[0].what.find("older") != std::string::npos);
 }
 
+TEST_CASE("a damaged record does not take the others with it, although the damage made the data newer than its index") {
+  const TempDir folder;
+  const fs::path path = folder / "set.tfrecord";
+  const TestDataset dataset = make_dataset(5);
+  write_dataset(path, dataset);
+  const std::uint64_t offset = open_store(path)->place(2).offset;
+  std::vector<std::byte> bytes = read_file(path);
+  bytes[offset] ^= std::byte{1};
+  overwrite_file(path, bytes);
+  make_older(folder / "set.tfrecord.imgpack");
+  const auto store = open_store(path);
+  CHECK(std::ranges::equal(store->bytes(4).payload, dataset.records[4].payload));
+  DamageList found;
+  inspect(path, found);
+  REQUIRE(!found.empty());
+  for (const Damage& damage : found.found()) CHECK(damage.record == 2u);
+}
+
 TEST_CASE("the index of another dataset of the same size is noticed, as a kill between two renames leaves it") {
   const TempDir folder;
   const TestDataset dataset = make_plain_dataset(6);
