@@ -6,7 +6,6 @@
 #include "imgpack/build.h"
 #include "tools/packing_options.h"
 #include "tools/packing_report.h"
-#include "tools/progress.h"
 #include "tools/session.h"
 
 namespace imgpack::tools {
@@ -20,14 +19,8 @@ struct Arguments {
 };
 
 int run(Session& session, const Arguments& arguments) {
-  BuildOptions options = to_build_options(arguments.packing);
-  BuildReport report;
-  {
-    Progress progress(session);
-    options.progress = [&progress](const BuildProgress& state) { return show_build_progress(progress, state); };
-    report = convert(arguments.input, arguments.output, options);
-  }
-  return report_packing(session, report, options.dry_run);
+  return run_packing(session, arguments.packing,
+                     [&](const BuildOptions& options) { return convert(arguments.input, arguments.output, options); });
 }
 
 }  // namespace

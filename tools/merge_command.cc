@@ -19,7 +19,6 @@
 #include "tools/interrupt.h"
 #include "tools/packing_options.h"
 #include "tools/packing_report.h"
-#include "tools/progress.h"
 #include "tools/session.h"
 #include "tools/text.h"
 
@@ -56,24 +55,16 @@ class TemporaryFile {
 };
 
 int join_by_copy(Session& session, const Arguments& arguments) {
-  const fs::path output = arguments.output;
-  BuildOptions options = to_build_options(arguments.packing);
-  catch_interrupts();
-  const TemporaryFile inputs(output);
+  catch_interrupts();  // from here on there is a file to be removed again
+  const TemporaryFile inputs(arguments.output);
   merge(inputs.path(), {arguments.inputs.begin(), arguments.inputs.end()}, true);
-  BuildReport report;
-  {
-    Progress progress(session);
-    options.progress = [&progress](const BuildProgress& state) { return show_build_progress(progress, state); };
-    report = convert(inputs.path(), output, options);
-  }
-  return report_packing(session, report, false);
+  return run_packing(session, arguments.packing,
+                     [&](const BuildOptions& options) { return convert(inputs.path(), arguments.output, options); });
 }
 
 int join_by_manifest(Session& session, const Arguments& arguments) {
-  const fs::path output = arguments.output;
-  merge(output, {arguments.inputs.begin(), arguments.inputs.end()}, arguments.packing.build.overwrite);
-  const std::unique_ptr<StoreReader> joined = open_store(output);
+  merge(arguments.output, {arguments.inputs.begin(), arguments.inputs.end()}, arguments.packing.build.overwrite);
+  const std::unique_ptr<StoreReader> joined = open_store(arguments.output);
   if (session.json) {
     Json inputs = Json::array();
     for (const std::string& input : arguments.inputs) inputs.push_back(json_text(input));

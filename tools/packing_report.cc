@@ -1,10 +1,12 @@
 #include "tools/packing_report.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "tools/errors.h"
+#include "tools/progress.h"
 #include "tools/text.h"
 
 namespace imgpack::tools {
@@ -72,6 +74,13 @@ void print_report(Console& console, const BuildReport& report, bool dry_run) {
     console.print(fmt::format("  {} ignored: no images, and not named like any\n",
                               count_of(report.ignored_count, "file", "files")));
   }
+  for (const std::string& warning : report.warnings) {
+    console.print(fmt::format("  warning: {}\n", printable(warning)));
+  }
+  std::vector<LeftOut> refused;
+  std::copy_if(report.left_out.begin(), report.left_out.end(), std::back_inserter(refused),
+               [](const LeftOut& entry) { return !entry.ignored; });
+  print_left_out(console, "left out", refused, report.refused_count);
 }
 
 }  // namespace
@@ -104,18 +113,19 @@ void print_left_out(Console& console, std::string_view lead, const std::vector<L
   print_more(console, count, shown);
 }
 
-int report_packing(Session& session, const BuildReport& report, bool dry_run) {
+int run_packing(Session& session, const PackingOptions& options,
+                const std::function<BuildReport(const BuildOptions&)>& pack) {
+  BuildOptions build = to_build_options(options);
+  BuildReport report;
+  {
+    Progress progress(session);
+    build.progress = [&progress](const BuildProgress& state) { return show_build_progress(progress, state); };
+    report = pack(build);
+  }
   if (session.json) {
-    session.console.print_json(report_json(report, dry_run));
+    session.console.print_json(report_json(report, build.dry_run));
   } else if (!session.quiet) {
-    print_report(session.console, report, dry_run);
-    for (const std::string& warning : report.warnings) {
-      session.console.print(fmt::format("  warning: {}\n", printable(warning)));
-    }
-    std::vector<LeftOut> refused;
-    std::copy_if(report.left_out.begin(), report.left_out.end(), std::back_inserter(refused),
-                 [](const LeftOut& entry) { return !entry.ignored; });
-    print_left_out(session.console, "left out", refused, report.refused_count);
+    print_report(session.console, report, build.dry_run);
   }
   return report.refused_count == 0 ? kExitSuccess : kExitDamaged;
 }

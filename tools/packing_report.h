@@ -1,15 +1,21 @@
-// What build, convert and merge --copy say when they are done.
+// Running build, convert and merge --copy, and what they say when they are done.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string_view>
+#include <vector>
 
 #include "imgpack/build.h"
+#include "tools/packing_options.h"
 #include "tools/session.h"
 
 namespace imgpack::tools {
 
-/// Prints the summary, or with --json the document. Returns the exit code: 1 if files were refused.
-int report_packing(Session& session, const BuildReport& report, bool dry_run);
+/// Calls `pack` with the library's form of `options`, shows its progress, and prints the summary, or with --json the
+/// document. Returns the exit code: 1 if files were refused.
+int run_packing(Session& session, const PackingOptions& options,
+                const std::function<BuildReport(const BuildOptions&)>& pack);
 
 Json splits_json(const std::vector<Split>& splits);
 Json left_out_json(const std::vector<LeftOut>& entries);
