@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "mmap/paths.h"
 #include "mmap/system_error.h"
 
 namespace imgpack {
@@ -64,8 +65,7 @@ MappedFile MappedFile::map(const File& file, Access access) {
   const std::uint64_t size = file.size();
   if (size == 0) return mapped;
   if (size > std::numeric_limits<std::size_t>::max() / 2) {
-    throw Error(ErrorCode::unsupported, "the file is too large to map",
-                {.file = file.path().string(), .record = {}, .offset = {}});
+    throw Error(ErrorCode::unsupported, "the file is too large to map", in_file(file.path()));
   }
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (data == MAP_FAILED) throw system_error(errno, "map", file.path());

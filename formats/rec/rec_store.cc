@@ -5,6 +5,7 @@
 #include "formats/rec/rec_file.h"
 #include "formats/rec/rec_format.h"
 #include "imgpack/error.h"
+#include "mmap/paths.h"
 
 namespace imgpack {
 
@@ -80,8 +81,7 @@ std::unique_ptr<StoreReader> open_rec(const std::filesystem::path& path) {
   parts.data = MappedFile::open(path);
   rec::Directory directory = rec::read_directory(parts.data);
   if ((directory.header.required_features & rec::kFeatureExternalData) != 0) {
-    throw Error(ErrorCode::unsupported, "this is the index of another file; open that file instead",
-                {.file = path.string(), .record = {}, .offset = {}});
+    throw Error(ErrorCode::unsupported, "this is the index of another file; open that file instead", in_file(path));
   }
   parts.columns = rec::open_columns(parts.data, directory);
   parts.info = directory.info;
