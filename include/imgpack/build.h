@@ -75,8 +75,9 @@ BuildReport build(const std::filesystem::path& source, const std::filesystem::pa
 BuildReport convert(const std::filesystem::path& input, const std::filesystem::path& output,
                     const BuildOptions& options);
 
-/// Writes a manifest at `output` that joins `inputs` (packed files, patterns or manifests) as one sequence. Refuses
-/// inputs whose classes or fields differ, and a key that stands in two of them.
+/// Writes a manifest at `output` that joins `inputs` (packed files, patterns or manifests) as one sequence. Throws
+/// damaged for inputs whose classes or fields differ, refused for a key that stands in two of them, invalid_argument if
+/// `output` is one of the inputs, already_exists, and what open_store throws.
 void merge(const std::filesystem::path& output, const std::vector<std::filesystem::path>& inputs, bool overwrite);
 
 /// The version of this library, "0.1.0".
