@@ -11,6 +11,8 @@ namespace imgpack {
 
 namespace {
 
+constexpr std::uint64_t kReleaseRecords = 1u << 18;
+
 /// Walks the data region in record order: every record where the one before says, zeros between them and behind the
 /// last.
 class DataRegionCheck {
@@ -41,6 +43,7 @@ class DataRegionCheck {
         end = begin + segments;
       }
       behind_.advance(end);
+      if ((record + 1) % kReleaseRecords == 0) columns_.release(record + 1 - kReleaseRecords, kReleaseRecords);
     }
     if (end > limit || limit - end < rec::kDataTail) {
       report(std::nullopt, limit, "the data region is too small");
