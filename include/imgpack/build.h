@@ -38,10 +38,10 @@ struct BuildOptions {
   std::uint64_t limit = 0;  ///< pack only the first so many entries; 0: all
   std::optional<std::uint64_t> shuffle_seed;  ///< store each split in shuffled order
   std::uint32_t shards = 0;                   ///< number of files; 0 and 1: one
-  std::uint64_t shard_size = 0;             ///< instead of `shards`: cut so that a shard's source bytes stay below this
-  std::optional<std::uint32_t> only_shard;  ///< build just this one (counted from 0) of `shards`
-  std::uint32_t alignment = 64;             ///< of payloads in rec files
-  std::uint64_t max_pixels = 178'956'970;   ///< larger images are refused
+  std::uint64_t shard_size = 0;  ///< instead of `shards`: cut so that a shard's source bytes do not exceed this
+  std::optional<std::uint32_t> only_shard;      ///< build just this one (counted from 0) of `shards`
+  std::uint32_t alignment = 64;                 ///< of payloads in rec files
+  std::uint64_t max_pixels = 178'956'970;       ///< larger images are refused
   std::map<std::string, std::string> metadata;  ///< free-form, stored in the dataset
   /// Called now and then on the thread that called build(). Returning false cancels: build() throws
   /// Error(invalid_argument, "cancelled") and leaves what a resume can use.
