@@ -225,6 +225,16 @@ void check_options(const fs::path& path, const StoreOptions& options) {
     throw Error(ErrorCode::already_exists, "the output is a folder", in_file(path));
 }
 
+/// Files beside OUT may exist although OUT does not. Better said now than when the build comes to publishing them.
+void refuse_existing_outputs(StoreBackend& backend, LockedFile& journal) {
+  for (const StoreBackend::Output& output : backend.outputs()) {
+    if (!path_exists(output.final_path)) continue;
+    backend.discard();
+    journal.remove();
+    throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it", in_file(output.final_path));
+  }
+}
+
 const FormatEntry& entry_of(Format format) {
   for (const FormatEntry& entry : format_entries()) {
     if (entry.format == format) return entry;
@@ -259,6 +269,7 @@ std::unique_ptr<StoreWriter> StoreWriter::create(const fs::path& path, DatasetIn
                          .options = options,
                          .resume = leftover != Leftover::none};
   std::unique_ptr<StoreBackend> backend = entry.create(std::move(context));
+  if (leftover == Leftover::none && !options.overwrite) refuse_existing_outputs(*backend, *journal);
   if (leftover == Leftover::open) {
     log = RecordLog::resume(journal->file(), backend->recover(journal->file()));
   } else if (leftover == Leftover::none) {

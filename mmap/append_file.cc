@@ -7,7 +7,9 @@ namespace imgpack {
 
 AppendFile::AppendFile(File& file, std::uint64_t offset, std::size_t buffer_size)
     : file_(&file), flushed_(offset), capacity_(buffer_size) {
-  file_->truncate(offset);
+  // Not needlessly: ext4 takes a truncation for a sign that the file is being replaced, and flushes it when it is
+  // closed.
+  if (file_->size() != offset) file_->truncate(offset);
   buffer_.reserve(capacity_);
 }
 

@@ -16,6 +16,9 @@
 namespace imgpack {
 namespace {
 
+/// The columns of that many records are let go at a time, so that the resident set stays small.
+constexpr std::uint64_t kReleaseRecords = 1u << 16;
+
 /// Walks the frames that the columns name, which must cover the file without gaps.
 class FrameChecker {
  public:
@@ -33,6 +36,8 @@ class FrameChecker {
         if (!sink_.report({error.place().file, record, error.place().offset, error.message()})) return false;
       }
       behind.advance(std::min<std::uint64_t>(expected_offset_, file_.size()));
+      if (record % kReleaseRecords == kReleaseRecords - 1)
+        check_.columns.release(record + 1 - kReleaseRecords, kReleaseRecords);
     }
     if (expected_offset_ == file_.size()) return true;
     return report(std::nullopt, expected_offset_,
@@ -109,7 +114,8 @@ class FrameChecker {
 
   bool fields_agree(std::uint64_t record, const DecodedExample& example) const {
     for (std::size_t i = 0; i < example.fields.size(); ++i)
-      if (!std::ranges::equal(check_.columns.field(record, i), std::as_bytes(std::span(example.fields[i])))) return false;
+      if (!std::ranges::equal(check_.columns.field(record, i), std::as_bytes(std::span(example.fields[i]))))
+        return false;
     return true;
   }
 
@@ -118,7 +124,8 @@ class FrameChecker {
     const std::int64_t label = example.meta.label;
     const bool named = label >= 0 && std::cmp_less(label, classes.size());
     const std::string_view text = example.class_synset.empty() ? example.class_text : example.class_synset;
-    if (check_.written_index) return text == (named ? std::string_view(classes[static_cast<std::size_t>(label)].name) : "");
+    if (check_.written_index)
+      return text == (named ? std::string_view(classes[static_cast<std::size_t>(label)].name) : "");
     return text.empty() || !named || text == classes[static_cast<std::size_t>(label)].name;
   }
 
@@ -138,14 +145,16 @@ class FrameChecker {
   ExampleDecoder decoder_;
   std::uint64_t expected_offset_ = 0;
   std::uint64_t chain_ = 0;
-  bool chain_known_ = true;       ///< every frame before this one had a readable CRC
+  bool chain_known_ = true;  ///< every frame before this one had a readable CRC
   bool next_chain_known_ = true;
   std::size_t last_split_ = 0;
 };
 
 }  // namespace
 
-bool check_frames(const FrameCheck& check, DamageSink& sink) { return FrameChecker(check, sink).run(); }
+bool check_frames(const FrameCheck& check, DamageSink& sink) {
+  return FrameChecker(check, sink).run();
+}
 
 bool check_idx_file(const std::filesystem::path& idx, const ColumnTable& columns, DamageSink& sink) {
   const auto report = [&](std::optional<std::uint64_t> record, std::uint64_t offset, std::string what) {
@@ -162,7 +171,9 @@ bool check_idx_file(const std::filesystem::path& idx, const ColumnTable& columns
     format_idx_line(columns.frame_offset(record), columns.frame_size(record), line);
     const std::span<const std::byte> rest = bytes.subspan(offset);
     if (rest.size() < line.size() || std::memcmp(rest.data(), line.data(), line.size()) != 0)
-      return report(record, offset, "the line is not the frame's offset and size; the lines behind it were not looked at");
+      return report(record, offset,
+                    "the line is not the frame's offset and size; the lines behind it were not looked at");
+    if (record % kReleaseRecords == kReleaseRecords - 1) columns.release(record + 1 - kReleaseRecords, kReleaseRecords);
   }
   return offset == bytes.size() || report(std::nullopt, offset, "there is something behind the last line");
 }

@@ -21,8 +21,7 @@ constexpr std::array<Table, 8> make_tables() {
     tables[0][b] = crc;
   }
   for (std::size_t k = 1; k < tables.size(); ++k)
-    for (std::size_t b = 0; b < 256; ++b)
-      tables[k][b] = (tables[k - 1][b] >> 8) ^ tables[0][tables[k - 1][b] & 0xff];
+    for (std::size_t b = 0; b < 256; ++b) tables[k][b] = (tables[k - 1][b] >> 8) ^ tables[0][tables[k - 1][b] & 0xff];
   return tables;
 }
 constexpr std::array<Table, 8> kTables = make_tables();
@@ -109,7 +108,9 @@ std::uint32_t update(std::uint32_t crc, const std::byte* at, std::size_t size) n
 
 #else
 
-bool have_instruction() noexcept { return false; }
+bool have_instruction() noexcept {
+  return false;
+}
 
 std::uint32_t update(std::uint32_t crc, const std::byte* at, std::size_t size) noexcept {
   return update_portable(crc, at, size);
@@ -127,6 +128,8 @@ std::uint32_t crc32c_portable(std::uint32_t crc, std::span<const std::byte> data
   return ~update_portable(~crc, data.data(), data.size());
 }
 
-bool crc32c_is_accelerated() noexcept { return have_instruction(); }
+bool crc32c_is_accelerated() noexcept {
+  return have_instruction();
+}
 
 }  // namespace imgpack

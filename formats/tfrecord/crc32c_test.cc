@@ -29,7 +29,7 @@ TEST_CASE("CRC-32C: the examples of RFC 3720, B.4") {
   check_both(filled(32, [](std::size_t) { return 0xff; }), 0x62a8ab43);
   check_both(filled(32, [](std::size_t i) { return i; }), 0x46dd794e);
   check_both(filled(32, [](std::size_t i) { return 31 - i; }), 0x113fdb5c);
-  const unsigned char read_command[48] = {0x01, 0xc0, 0, 0, 0, 0, 0, 0, 0,    0, 0, 0, 0,    0, 0, 0,
+  const unsigned char read_command[48] = {0x01, 0xc0, 0, 0, 0, 0, 0, 0, 0,    0, 0, 0,    0, 0, 0, 0,
                                           0x14, 0,    0, 0, 0, 0, 4, 0, 0,    0, 0, 0x14, 0, 0, 0, 0x18,
                                           0x28, 0,    0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0,    0, 0, 0, 0};
   check_both(std::as_bytes(std::span(read_command)), 0xd9963a56);

@@ -8,7 +8,9 @@
 namespace imgpack {
 namespace {
 
-bool is_name(std::string_view text) noexcept { return text.size() <= ClassGuess::kMaxNameBytes && is_utf8(text); }
+bool is_name(std::string_view text) noexcept {
+  return text.size() <= ClassGuess::kMaxNameBytes && is_utf8(text);
+}
 
 }  // namespace
 

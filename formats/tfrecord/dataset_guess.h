@@ -14,8 +14,8 @@
 
 namespace imgpack {
 
-/// Class names from (label, text) pairs. Two names for one label, or names that are not UTF-8, are too long or too many, leave
-/// the classes without names.
+/// Class names from (label, text) pairs. Two names for one label, or names that are not UTF-8, are too long or too
+/// many, leave the classes without names.
 class ClassGuess {
  public:
   static constexpr std::size_t kMaxLabels = 1u << 20;
@@ -24,7 +24,8 @@ class ClassGuess {
 
   /// `known` come from the dataset's description, if there is one.
   explicit ClassGuess(std::vector<ClassInfo> known = {});
-  /// `synset`, where present, is the name and `text` the words, as in TensorFlow's ImageNet files; else `text` is the name.
+  /// `synset`, where present, is the name and `text` the words, as in TensorFlow's ImageNet files; else `text` is the
+  /// name.
   void add(std::int64_t label, std::string_view text, std::string_view synset);
   /// Covers every label that was added; labels without a name get their number as name. Empty if no label has a name.
   std::vector<ClassInfo> take();

@@ -65,9 +65,9 @@ class ExampleEncoder {
   /// An Example is head, segments, middle, payload, one after the other: so that the large ones are never copied. The
   /// middle ends where the payload begins; without segments it is empty.
   struct Parts {
-    std::span<const std::byte> head;    ///< valid until the next encode()
+    std::span<const std::byte> head;  ///< valid until the next encode()
     std::span<const std::byte> middle;
-    std::uint64_t size = 0;             ///< of the whole Example
+    std::uint64_t size = 0;  ///< of the whole Example
   };
   /// Throws refused if the Example would be larger than kMaxExampleBytes.
   Parts encode(const Record& record, const ExampleExtras& extras);
@@ -87,14 +87,15 @@ class ExampleEncoder {
   std::string middle_;
 };
 
-/// A record as an Example tells it. What the Example lacks is what the comments say. Views into the Example or the decoder.
+/// A record as an Example tells it. What the Example lacks is what the comments say. Views into the Example or the
+/// decoder.
 struct DecodedExample {
   RecordMeta meta;  ///< checksum is computed if the Example has none
   std::span<const std::byte> payload;
   std::span<const std::byte> segments;
   std::optional<std::string_view> key;  ///< nothing if there is none that a store may have
   std::string_view class_text;          ///< empty
-  std::string_view class_synset;        ///< empty; image/class/synset of TensorFlow's ImageNet, which imgpack does not write
+  std::string_view class_synset;  ///< empty; image/class/synset of TensorFlow's ImageNet, which imgpack does not write
   std::optional<std::string_view> split;
   std::optional<std::uint64_t> chain;
   std::string_view dataset;  ///< empty
@@ -103,12 +104,12 @@ struct DecodedExample {
 
 enum class ExampleStatus : std::uint8_t {
   ok,
-  malformed,           ///< not a serialised tf.train.Example
-  too_large,           ///< more than kMaxExampleBytes
-  too_many_features,   ///< more than kMaxFeatures
-  no_image,            ///< no image/encoded, or it is not bytes, or empty list
-  several_images,      ///< image/encoded has more than one value
-  bad_field,           ///< a user field is missing or has another type or number of values
+  malformed,          ///< not a serialised tf.train.Example
+  too_large,          ///< more than kMaxExampleBytes
+  too_many_features,  ///< more than kMaxFeatures
+  no_image,           ///< no image/encoded, or it is not bytes, or empty list
+  several_images,     ///< image/encoded has more than one value
+  bad_field,          ///< a user field is missing or has another type or number of values
 };
 std::string_view to_string(ExampleStatus status) noexcept;
 /// Whether the file is sound but not something that imgpack can hold, rather than damaged.
@@ -136,7 +137,7 @@ class ExampleDecoder {
   bool read_numbers(std::span<const std::byte> feature, const FieldSpec& field, std::string& value);
 
   std::vector<FieldSpec> fields_;
-  std::vector<std::string> field_names_;   ///< with prefix
+  std::vector<std::string> field_names_;  ///< with prefix
   FeatureList features_;
   std::unique_ptr<Message> message_;
   DecodedExample decoded_;

@@ -18,7 +18,9 @@ using Bytes = std::span<const std::byte>;
 // No list of one integer is longer; a longer one is not even parsed, so that memory stays bounded.
 constexpr std::size_t kMaxScalarFeatureBytes = 64;
 
-std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+std::string_view as_text(Bytes bytes) noexcept {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 template <typename Unsigned>
 Unsigned in_range_or_zero(std::optional<std::int64_t> value) noexcept {
@@ -136,8 +138,8 @@ void ExampleDecoder::read_meta() {
                          : std::nullopt;
   meta.codec = codec ? *codec : codec_from_format_feature(text_value(feature::kFormat));
   const auto checksum = int_value(feature::kChecksum);
-  meta.checksum = checksum ? static_cast<std::uint64_t>(*checksum)
-                           : record_checksum(decoded_.payload, decoded_.segments);
+  meta.checksum =
+      checksum ? static_cast<std::uint64_t>(*checksum) : record_checksum(decoded_.payload, decoded_.segments);
 }
 
 bool ExampleDecoder::read_fields() {

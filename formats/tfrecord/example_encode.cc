@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-#include <google/protobuf/wire_format_lite.h>
 
 #include "formats/tfrecord/example.h"
 #include "formats/tfrecord/example.pb.h"
@@ -15,20 +13,23 @@
 namespace imgpack {
 namespace {
 
-using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedOutputStream;
-using google::protobuf::io::StringOutputStream;
 
-constexpr std::uint32_t tag_of(std::uint32_t field) noexcept {
-  return field << 3 | WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+// The head of a length-delimited field with a number below 16: tag and length. Not through a stream: protobuf's stream
+// for strings fills their whole capacity with zeros each time.
+void begin_field(std::string& out, std::uint8_t number, std::uint64_t size) {
+  std::uint8_t head[11] = {static_cast<std::uint8_t>(number << 3 | 2)};
+  const std::uint8_t* end = CodedOutputStream::WriteVarint64ToArray(size, head + 1);
+  out.append(reinterpret_cast<const char*>(head), static_cast<std::size_t>(end - head));
 }
 
-// Size of a length-delimited field with a number below 16: tag, length, content.
+// Size of such a field with its content.
 std::uint64_t field_size(std::uint64_t content) noexcept {
   return 1 + CodedOutputStream::VarintSize64(content) + content;
 }
 
-// A NamedFeature with one bytes value, of which only what precedes the value is written: the caller puts the value behind it.
+// A NamedFeature with one bytes value, of which only what precedes the value is written: the caller puts the value
+// behind it.
 class BytesFeature {
  public:
   BytesFeature(std::string_view name, std::uint64_t value_size) noexcept
@@ -42,18 +43,12 @@ class BytesFeature {
   std::uint64_t size() const noexcept { return field_size(entry_size_); }
 
   void append_before_value(std::string& out) const {
-    StringOutputStream stream(&out);
-    CodedOutputStream coded(&stream);
-    const auto begin = [&coded](std::uint32_t field, std::uint64_t content) {
-      coded.WriteTag(tag_of(field));
-      coded.WriteVarint64(content);
-    };
-    begin(1, entry_size_);
-    begin(1, name_.size());
-    coded.WriteRaw(name_.data(), static_cast<int>(name_.size()));
-    begin(2, feature_size_);
-    begin(1, list_size_);
-    begin(1, value_size_);
+    begin_field(out, 1, entry_size_);
+    begin_field(out, 1, name_.size());
+    out += name_;
+    begin_field(out, 2, feature_size_);
+    begin_field(out, 1, list_size_);
+    begin_field(out, 1, value_size_);
   }
 
  private:
@@ -66,12 +61,15 @@ class BytesFeature {
 
 void refuse_if_too_large(std::uint64_t size) {
   if (size > kMaxExampleBytes)
-    throw Error(ErrorCode::refused, fmt::format("the record takes {} bytes as a tf.train.Example; TFRecord readers take "
-                                                "at most {}",
-                                                size, kMaxExampleBytes));
+    throw Error(ErrorCode::refused,
+                fmt::format("the record takes {} bytes as a tf.train.Example; TFRecord readers take "
+                            "at most {}",
+                            size, kMaxExampleBytes));
 }
 
-std::span<const std::byte> bytes_of(const std::string& text) noexcept { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> bytes_of(const std::string& text) noexcept {
+  return std::as_bytes(std::span(text));
+}
 
 }  // namespace
 
@@ -99,19 +97,13 @@ ExampleEncoder::Parts ExampleEncoder::encode(const Record& record, const Example
 
   const BytesFeature segments(feature::kSegments, record.segments.size());
   const BytesFeature payload(feature::kEncoded, record.payload.size());
-  const std::uint64_t features =
-      small_.size() + (record.segments.empty() ? 0 : segments.size()) + payload.size();
+  const std::uint64_t features = small_.size() + (record.segments.empty() ? 0 : segments.size()) + payload.size();
   Parts parts;
   parts.size = field_size(features);
   refuse_if_too_large(parts.size);
 
   head_.clear();
-  {
-    StringOutputStream stream(&head_);
-    CodedOutputStream coded(&stream);
-    coded.WriteTag(tag_of(1));
-    coded.WriteVarint64(features);
-  }
+  begin_field(head_, 1, features);
   head_ += small_;
   middle_.clear();
   if (record.segments.empty()) {
@@ -176,11 +168,11 @@ void ExampleEncoder::add_field(const FieldSpec& field, std::string_view value) {
 }
 
 void ExampleEncoder::append_message() {
-  StringOutputStream stream(&small_);
-  CodedOutputStream coded(&stream);
-  coded.WriteTag(tag_of(1));
-  coded.WriteVarint64(message_->feature.ByteSizeLong());
-  message_->feature.SerializeWithCachedSizes(&coded);
+  const std::size_t size = message_->feature.ByteSizeLong();
+  begin_field(small_, 1, size);
+  const std::size_t at = small_.size();
+  small_.resize(at + size);
+  message_->feature.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(small_.data() + at));
 }
 
 }  // namespace imgpack

@@ -1,4 +1,5 @@
-// The Example decoder on anything, without CRCs in its way: views must stay inside the input, which the sanitizers watch.
+// The Example decoder on anything, without CRCs in its way: views must stay inside the input, which the sanitizers
+// watch.
 #include <cstdlib>
 
 #include "formats/tfrecord/example.h"
@@ -38,7 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                         example.split.value_or(""), example.dataset})
       touched = touched + sum(std::as_bytes(std::span(text)));
     for (const std::string_view value : example.fields) touched = touched + sum(std::as_bytes(std::span(value)));
-    if (example.meta.payload_size != example.payload.size() || example.fields.size() != (with_fields ? 3 : 0)) std::abort();
+    if (example.meta.payload_size != example.payload.size() || example.fields.size() != (with_fields ? 3 : 0))
+      std::abort();
   }
   return 0;
 }

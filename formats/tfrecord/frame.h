@@ -22,20 +22,20 @@ std::array<std::byte, kFrameTrailerBytes> make_frame_trailer(std::uint32_t crc) 
 
 enum class FrameStatus : std::uint8_t {
   ok,
-  end,              ///< the file ends here, between two frames
-  short_header,     ///< the file ends inside the frame's first 12 bytes
-  bad_size_crc,     ///< the size is not the one that was written
-  short_data,       ///< the file ends before the frame does
-  bad_data_crc,     ///< the data are not those that were written
+  end,           ///< the file ends here, between two frames
+  short_header,  ///< the file ends inside the frame's first 12 bytes
+  bad_size_crc,  ///< the size is not the one that was written
+  short_data,    ///< the file ends before the frame does
+  bad_data_crc,  ///< the data are not those that were written
 };
 /// A sentence for people, without full stop.
 std::string_view to_string(FrameStatus status) noexcept;
 
 struct Frame {
-  std::uint64_t offset = 0;         ///< in the file
-  std::uint64_t size = 0;           ///< of the whole frame, header and trailer included
+  std::uint64_t offset = 0;  ///< in the file
+  std::uint64_t size = 0;    ///< of the whole frame, header and trailer included
   std::span<const std::byte> data;
-  std::uint32_t stored_crc = 0;     ///< masked, of the data
+  std::uint32_t stored_crc = 0;  ///< masked, of the data
 };
 
 /// Whether `head` begins with a frame header whose size passes its CRC.

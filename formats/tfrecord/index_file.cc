@@ -62,14 +62,15 @@ void write_index_file(File& file, const RecordLog& log, const DatasetInfo& info,
   rec::write_index(file, log, info, options);
 }
 
-std::optional<TfrecordIndex> open_index_file(const fs::path& path, const MappedFile& data, std::string& problem) {
+std::optional<TfrecordIndex> open_index_file(const fs::path& path, const MappedFile& data, IndexAge age,
+                                             std::string& problem) {
   std::error_code error;
   const fs::file_time_type index_time = fs::last_write_time(path, error);
   if (error) {
     problem = "the index is missing";
     return std::nullopt;
   }
-  if (index_time < fs::last_write_time(data.path())) {
+  if (age == IndexAge::newer_than_data && index_time < fs::last_write_time(data.path())) {
     problem = "the index is older than the data";
     return std::nullopt;
   }

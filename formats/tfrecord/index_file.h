@@ -31,9 +31,11 @@ struct TfrecordIndex {
   ColumnTable columns;  ///< views into `file`
 };
 
-/// The index of `data` in the file `path`; or nothing, with the reason in `problem`, if there is none, if it is damaged, or if it
-/// belongs to other data. Takes time that does not depend on the number of records.
-std::optional<TfrecordIndex> open_index_file(const std::filesystem::path& path, const MappedFile& data,
+enum class IndexAge : std::uint8_t { newer_than_data, any };
+
+/// The index of `data` in the file `path`; or nothing, with the reason in `problem`, if there is none, if it is
+/// damaged, or if it belongs to other data. Takes time that does not depend on the number of records.
+std::optional<TfrecordIndex> open_index_file(const std::filesystem::path& path, const MappedFile& data, IndexAge age,
                                              std::string& problem);
 
 /// Makes an index in a nameless file by reading all of `data`. Throws like scan_tfrecord().

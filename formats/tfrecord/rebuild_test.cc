@@ -24,7 +24,9 @@ Example foreign_example(const std::string& image) {
   return example;
 }
 
-std::string jpeg_text(std::uint32_t seed) { return std::string(as_text(make_jpeg(6, 5, seed))); }
+std::string jpeg_text(std::uint32_t seed) {
+  return std::string(as_text(make_jpeg(6, 5, seed)));
+}
 
 std::unique_ptr<StoreReader> open_text(const TempDir& folder, const std::string& file) {
   write_file(folder / "foreign.tfrecord", file);
@@ -72,6 +74,24 @@ TEST_CASE("an index that is older than the data is not used") {
   inspect(path, found);
   REQUIRE(found.found().size() == 1);
   CHECK(found.found()[0].what.find("older") != std::string::npos);
+}
+
+TEST_CASE("a damaged record does not take the others with it, although the damage made the data newer than its index") {
+  const TempDir folder;
+  const fs::path path = folder / "set.tfrecord";
+  const TestDataset dataset = make_dataset(5);
+  write_dataset(path, dataset);
+  const std::uint64_t offset = open_store(path)->place(2).offset;
+  std::vector<std::byte> bytes = read_file(path);
+  bytes[offset] ^= std::byte{1};
+  overwrite_file(path, bytes);
+  make_older(folder / "set.tfrecord.imgpack");
+  const auto store = open_store(path);
+  CHECK(std::ranges::equal(store->bytes(4).payload, dataset.records[4].payload));
+  DamageList found;
+  inspect(path, found);
+  REQUIRE(!found.empty());
+  for (const Damage& damage : found.found()) CHECK(damage.record == 2u);
 }
 
 TEST_CASE("the index of another dataset of the same size is noticed, as a kill between two renames leaves it") {
@@ -129,7 +149,8 @@ TEST_CASE("a foreign file of images alone opens") {
     CHECK(as_text(store->bytes(i).payload) == images[i]);
     CHECK(store->key(i) == fmt::format("{:08}", i));
     CHECK(store->find(store->key(i)) == i);
-    const RecordMeta expected = {.payload_size = images[i].size(), .checksum = record_checksum(as_bytes(images[i]), {})};
+    const RecordMeta expected = {.payload_size = images[i].size(),
+                                 .checksum = record_checksum(as_bytes(images[i]), {})};
     CHECK(store->meta(i) == expected);
   }
   CHECK(store->info().classes.empty());
@@ -173,7 +194,8 @@ TEST_CASE("keys that others have too become record numbers") {
     return frame_of(example);
   };
   SUBCASE("only where it must be") {
-    const auto store = open_text(folder, with_key("a") + with_key("b") + with_key("a") + with_key("\xff") + with_key(""));
+    const auto store =
+        open_text(folder, with_key("a") + with_key("b") + with_key("a") + with_key("\xff") + with_key(""));
     const char* const keys[] = {"a", "b", "00000002", "00000003", "00000004"};
     for (std::size_t i = 0; i < 5; ++i) CHECK(store->key(i) == keys[i]);
   }

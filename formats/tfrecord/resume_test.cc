@@ -84,7 +84,9 @@ TEST_CASE("a build that died while sealed is published") {
   }
   // As if it had been killed after the first rename, or before any.
   SUBCASE("before any rename") {}
-  SUBCASE("after the first") { fs::rename(path.string() + ".idx.partial", path.string() + ".idx"); }
+  SUBCASE("after the first") {
+    fs::rename(path.string() + ".idx.partial", path.string() + ".idx");
+  }
   SUBCASE("after the second") {
     fs::rename(path.string() + ".idx.partial", path.string() + ".idx");
     fs::rename(path.string() + ".imgpack.partial", path.string() + ".imgpack");
@@ -113,7 +115,8 @@ TEST_CASE("a resumed build keeps what is intact, wherever the data end or are da
   /// How many records end before `offset`, which is not their last byte but four: the CRC follows the payload.
   const auto whole_before = [&](std::size_t offset) {
     std::uint64_t records = 0;
-    while (records < store->size() && store->place(records).offset + store->place(records).size + 4 <= offset) ++records;
+    while (records < store->size() && store->place(records).offset + store->place(records).size + 4 <= offset)
+      ++records;
     return records;
   };
   {

@@ -117,17 +117,19 @@ class Scanner {
     });
     if (count == 0) return;
     KeySorter new_keys(work_dir_);
-    rewrite_keys([&](const auto& replace) {
-      duplicates.visit([&](KeyHash, std::uint64_t record) { replace(record); });
-    }, new_keys);
+    rewrite_keys(
+        [&](const auto& replace) { duplicates.visit([&](KeyHash, std::uint64_t record) { replace(record); }); },
+        new_keys);
     bool clash = false;
     visit_duplicates(new_keys, [&](std::uint64_t) { clash = true; });
     if (!clash) return;
     const std::uint64_t records = result_.log->records();
     KeySorter unused(work_dir_);
-    rewrite_keys([&](const auto& replace) {
-      for (std::uint64_t record = 0; record < records; ++record) replace(record);
-    }, unused);
+    rewrite_keys(
+        [&](const auto& replace) {
+          for (std::uint64_t record = 0; record < records; ++record) replace(record);
+        },
+        unused);
   }
 
   /// Copies the log, with their numbers as keys of the records that `visit` calls its argument for, in ascending order.
@@ -155,7 +157,8 @@ class Scanner {
     while (copy_one(false)) {
     }
     if (next != result_.log->records())
-      throw Error(ErrorCode::io, "the temporary log of the scan could not be read back", {.file = data_.path().string(), .record = next, .offset = {}});
+      throw Error(ErrorCode::io, "the temporary log of the scan could not be read back",
+                  {.file = data_.path().string(), .record = next, .offset = {}});
     result_.log = std::move(rewritten.log);
     result_.log_file = std::move(rewritten.log_file);
   }
@@ -183,13 +186,17 @@ class Scanner {
 
 }  // namespace
 
-std::string numbered_key(std::uint64_t record) { return fmt::format("{:08}", record); }
+std::string numbered_key(std::uint64_t record) {
+  return fmt::format("{:08}", record);
+}
 
 Error example_error(ExampleStatus status, const fs::path& file, std::uint64_t record, std::uint64_t frame_offset) {
   return Error(is_unsupported(status) ? ErrorCode::unsupported : ErrorCode::damaged, std::string(to_string(status)),
                {.file = file.string(), .record = record, .offset = frame_offset});
 }
 
-ScannedRecords scan_tfrecord(const MappedFile& data, const fs::path& work_dir) { return Scanner(data, work_dir).run(); }
+ScannedRecords scan_tfrecord(const MappedFile& data, const fs::path& work_dir) {
+  return Scanner(data, work_dir).run();
+}
 
 }  // namespace imgpack

@@ -26,12 +26,12 @@ struct ScannedRecords {
   std::unique_ptr<File> log_file;  ///< nameless; the log refers to it
   std::unique_ptr<RecordLog> log;  ///< flushed
   DatasetInfo info;
-  std::uint64_t chain = 0;         ///< behind the last record
+  std::uint64_t chain = 0;  ///< behind the last record
 };
 
 /// Memory does not grow with the number of records; the log goes to a nameless file in `work_dir`. Throws damaged or
-/// unsupported, naming record and offset, at the first frame that cannot be taken; `data` is read sequentially, all CRCs
-/// are compared.
+/// unsupported, naming record and offset, at the first frame that cannot be taken; `data` is read sequentially, all
+/// CRCs are compared.
 ScannedRecords scan_tfrecord(const MappedFile& data, const std::filesystem::path& work_dir);
 
 }  // namespace imgpack

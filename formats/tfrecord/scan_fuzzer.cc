@@ -1,5 +1,5 @@
-// A whole TFRecord without index. The input is a row of pieces (u16 size, bytes) that are framed with right CRCs, and what is
-// left over at the end as it is: so that mutations get past the CRCs, and through them.
+// A whole TFRecord without index. The input is a row of pieces (u16 size, bytes) that are framed with right CRCs, and
+// what is left over at the end as it is: so that mutations get past the CRCs, and through them.
 #include <algorithm>
 #include <cstdlib>
 

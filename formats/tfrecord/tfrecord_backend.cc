@@ -20,6 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Writing to disk begins this early, so that the sync at the end does not find everything still to do.
+constexpr std::uint64_t kWritebackStep = 16u << 20;
+
 bool contains(const Frame& frame, std::uint64_t offset, std::uint64_t size) noexcept {
   const std::uint64_t begin = frame.offset + kFrameHeaderBytes;
   return offset >= begin && offset - begin <= frame.data.size() && size <= frame.data.size() - (offset - begin);
@@ -38,11 +41,17 @@ bool is_intact(std::span<const std::byte> file, const LogRow& row, Frame& frame)
 }
 
 /// The description that goes into the first record: what is known before any record is.
-std::string dataset_feature(DatasetInfo info) {
-  for (Split& split : info.splits) split.begin = split.end = 0;
-  info.records = info.payload_bytes = info.pixels = info.content_digest = info.left_out_count = 0;
-  info.left_out.clear();
-  std::string json = dataset_info_to_json(info);
+std::string dataset_feature(const DatasetInfo& info) {
+  DatasetInfo known;
+  known.classes = info.classes;
+  for (const Split& split : info.splits) known.splits.push_back({.name = split.name, .begin = 0, .end = 0});
+  known.fields = info.fields;
+  known.transform = info.transform;
+  known.source_kind = info.source_kind;
+  known.source_name = info.source_name;
+  known.tool_version = info.tool_version;
+  known.metadata = info.metadata;
+  std::string json = dataset_info_to_json(known);
   if (json.size() > kMaxDatasetFeatureBytes) json.clear();
   return json;
 }
@@ -58,7 +67,7 @@ class TfrecordBackend final : public StoreBackend {
     // A resumed writer may find everything published already: then there is no partial file, and none may be made.
     if (context_.resume) return;
     file_ = File::open(context_.partial, File::Mode::create);
-    out_.emplace(file_, 0);
+    start_at(0);
   }
 
   void put(std::uint64_t number, const Record& record, LogRow& row) override {
@@ -79,6 +88,10 @@ class TfrecordBackend final : public StoreBackend {
     out_->append(make_frame_trailer(crc));
     row.frame_size = out_->position() - row.frame_offset;
     chain_ = next_chain(chain_, mask_crc(crc));
+    if (out_->flushed() - written_back_ >= kWritebackStep) {
+      file_.start_writeback(written_back_, out_->flushed() - written_back_);
+      written_back_ = out_->flushed();
+    }
   }
 
   std::uint64_t recover(const File& log) override {
@@ -100,7 +113,7 @@ class TfrecordBackend final : public StoreBackend {
         behind.advance(end);
       }
     }
-    out_.emplace(file_, end);
+    start_at(end);
     return records;
   }
 
@@ -131,6 +144,11 @@ class TfrecordBackend final : public StoreBackend {
   }
 
  private:
+  void start_at(std::uint64_t offset) {
+    out_.emplace(file_, offset);
+    written_back_ = offset;
+  }
+
   static fs::path partial(const fs::path& path) { return side_file(path, ".partial"); }
 
   ExampleExtras extras(std::uint64_t number, const Record& record) const {
@@ -167,6 +185,7 @@ class TfrecordBackend final : public StoreBackend {
   std::string dataset_;
   File file_;
   std::optional<AppendFile> out_;
+  std::uint64_t written_back_ = 0;
   std::uint64_t chain_ = 0;  ///< of the next record
 };
 

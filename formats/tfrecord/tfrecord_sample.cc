@@ -1,6 +1,7 @@
 // Writes and lists TFRecords for tests by other programs.
 //   tfrecord_sample write OUT     a small dataset
-//   tfrecord_sample list FILE     a line a record: key, label, class, width, height, codec, bytes, XXH3-64, tab-separated
+//   tfrecord_sample list FILE     a line a record: key, label, class, width, height, codec, bytes, XXH3-64,
+//   tab-separated
 #include <cstdio>
 #include <string_view>
 

@@ -31,10 +31,11 @@ void check(const IndexState& index, const MappedFile& data, const ColumnTable& c
   if (written_index) {
     rec::check_sections(index.file, index.directory, sink);
     columns.check(sink);
-  } else if (!sink.report({side_file(data.path(), kIndexSuffix).string(), std::nullopt, std::nullopt,
-                           fmt::format("{}; the records were found by reading the whole file (imgpack convert writes the "
-                                       "dataset anew with its index)",
-                                       index.problem)})) {
+  } else if (!sink.report(
+                 {side_file(data.path(), kIndexSuffix).string(), std::nullopt, std::nullopt,
+                  fmt::format("{}; the records were found by reading the whole file (imgpack convert writes the "
+                              "dataset anew with its index)",
+                              index.problem)})) {
     return;
   }
   if (!check_frames({.data = data, .columns = columns, .info = info, .written_index = written_index}, sink)) return;
@@ -52,12 +53,25 @@ std::unique_ptr<StoreReader> open_tfrecord(const fs::path& path) {
   parts.format = Format::tfrecord;
   parts.data = MappedFile::open(path);
   std::string problem;
-  std::optional<TfrecordIndex> index = open_index_file(side_file(path, kIndexSuffix), parts.data, problem);
+  std::optional<TfrecordIndex> index =
+      open_index_file(side_file(path, kIndexSuffix), parts.data, IndexAge::newer_than_data, problem);
   if (!index && parts.data.size() == 0)
     throw Error(ErrorCode::damaged,
-                fmt::format("the file is empty; a TFRecord without records has an index beside it that says so, but {}", problem),
+                fmt::format("the file is empty; a TFRecord without records has an index beside it that says so, but {}",
+                            problem),
                 {.file = path.string(), .record = std::nullopt, .offset = 0});
-  if (!index) index = rebuild_index(parts.data);
+  if (!index) {
+    try {
+      index = rebuild_index(parts.data);
+    } catch (const Error& error) {
+      // One damaged frame must not take the others with it: an index that is merely old still knows where they are.
+      if (error.code() != ErrorCode::damaged) throw;
+      std::string why_not;
+      index = open_index_file(side_file(path, kIndexSuffix), parts.data, IndexAge::any, why_not);
+      if (!index) throw;
+      problem.clear();
+    }
+  }
 
   parts.info = index->directory.info;
   parts.columns = std::move(index->columns);

@@ -141,6 +141,11 @@ TEST_CASE("NaN bits and extreme integers of fields survive, also a rebuilt index
   check_holds(*open_store(path), dataset);
 }
 
+TEST_CASE("the frame of an empty Example is the one of README.md") {
+  const std::string_view expected("\0\0\0\0\0\0\0\0\x29\x03\x98\x07\xd8\xea\x82\xa2", 16);
+  CHECK(frame_of(std::string()) == expected);
+}
+
 TEST_CASE("recognition goes by the first frame's CRC") {
   const std::string frame = frame_of(std::string("anything"));
   CHECK(recognise_tfrecord(as_bytes(frame), frame.size()));

@@ -62,7 +62,8 @@ TestDataset make_plain_dataset(std::size_t records) {
 TestDataset make_dataset(std::size_t records) {
   TestDataset dataset = make_plain_dataset(records);
   dataset.info.splits = {{"train", 0, 0}, {"val", 0, 0}};
-  dataset.info.fields = {{"id", FieldType::int64, {}}, {"box", FieldType::float32, {2, 2}}, {"note", FieldType::bytes, {}}};
+  dataset.info.fields = {
+      {"id", FieldType::int64, {}}, {"box", FieldType::float32, {2, 2}}, {"note", FieldType::bytes, {}}};
   for (std::size_t i = 0; i < records; ++i) {
     TestRecord& record = dataset.records[i];
     record.split = i < records / 2 ? 0 : 1;
@@ -134,6 +135,8 @@ std::string frame_of(const std::string& data) {
   return frame;
 }
 
-std::string frame_of(const tfrecord::Example& example) { return frame_of(example.SerializeAsString()); }
+std::string frame_of(const tfrecord::Example& example) {
+  return frame_of(example.SerializeAsString());
+}
 
 }  // namespace imgpack::testing

@@ -54,7 +54,8 @@ class DamageList final : public DamageSink {
   std::vector<Damage> found_;
 };
 
-/// write_file without truncation to nothing first: ext4 answers that with a flush, which thousands of times takes minutes.
+/// write_file without truncation to nothing first: ext4 answers that with a flush, which thousands of times takes
+/// minutes.
 void overwrite_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
 /// Makes `path` older than what lies beside it, as writers leave it.
