@@ -9,7 +9,7 @@ namespace imgpack {
 
 namespace {
 
-constexpr std::uint64_t kReleaseEvery = 1u << 20;  // records
+constexpr std::uint64_t kReleaseEvery = 1u << 18;  // records
 
 class KeyOrderCheck {
  public:
@@ -38,6 +38,9 @@ class KeyOrderCheck {
 
   bool compare(const std::vector<HashedRecord>& expected) {
     for (std::size_t i = 0; i < expected.size(); ++i, ++position_) {
+      if (position_ % kReleaseEvery == 0 && position_ != 0) {
+        table_.release_key_order(position_ - kReleaseEvery, kReleaseEvery);
+      }
       const std::uint64_t record = expected[i].record;
       if (i > 0 && expected[i].hash == expected[i - 1].hash &&
           !report(record, fmt::format("its key is that of record {}", expected[i - 1].record))) {

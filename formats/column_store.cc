@@ -95,13 +95,17 @@ class ColumnStore final : public StoreReader {
   }
 
   /// From the first record's payload to the end of the last one's; records lie in order. Nonsense on damage, which the
-  /// mapping clips.
+  /// mapping clips, or nothing: reading the record will tell.
   std::pair<std::uint64_t, std::uint64_t> extent(std::uint64_t first, std::uint64_t count) const {
     if (first >= size() || count == 0) return {0, 0};
     const std::uint64_t last = first + std::min(count, size() - first) - 1;
-    const std::uint64_t begin = parts_.columns.payload_offset(first);
-    const std::uint64_t end = parts_.columns.payload_offset(last) + parts_.columns.meta(last).payload_size;
-    return end < begin ? std::pair<std::uint64_t, std::uint64_t>{0, 0} : std::pair{begin, end - begin};
+    try {
+      const std::uint64_t begin = parts_.columns.payload_offset(first);
+      const std::uint64_t end = parts_.columns.payload_offset(last) + parts_.columns.payload_size(last);
+      if (begin <= end) return {begin, end - begin};
+    } catch (const Error&) {
+    }
+    return {0, 0};
   }
 
   ColumnStoreParts parts_;

@@ -30,6 +30,12 @@ std::uint8_t at8(const ColumnView& view, std::uint64_t index) noexcept {
   throw Error(ErrorCode::damaged, std::move(message), {.file = file.string(), .record = record, .offset = {}});
 }
 
+void release_elements(const ColumnView& view, std::uint64_t begin, std::uint64_t end) noexcept {
+  if (!view.present() || view.bytes.size() < end * view.width) return;
+  release_pages(view.bytes.subspan(static_cast<std::size_t>(begin * view.width),
+                                   static_cast<std::size_t>((end - begin) * view.width)));
+}
+
 /// Takes columns out of a directory and checks their lengths.
 class Collector {
  public:
@@ -219,14 +225,14 @@ std::optional<std::uint64_t> ColumnTable::find(std::string_view key) const {
   return std::nullopt;
 }
 
+void ColumnTable::release_key_order(std::uint64_t first, std::uint64_t count) const noexcept {
+  if (first < records()) release_elements(key_order_, first, first + std::min(count, records() - first));
+}
+
 void ColumnTable::release(std::uint64_t first, std::uint64_t count) const noexcept {
   if (first >= records()) return;
   const std::uint64_t end = first + std::min(count, records() - first);
-  const auto release = [&](const ColumnView& view) {
-    if (!view.present() || view.bytes.size() < end * view.width) return;
-    release_pages(view.bytes.subspan(static_cast<std::size_t>(first * view.width),
-                                     static_cast<std::size_t>((end - first) * view.width)));
-  };
+  const auto release = [&](const ColumnView& view) { release_elements(view, first, end); };
   const auto release_bounded = [&](const ColumnView& bounds, const ColumnView& values) {
     if (!bounds.present()) return;
     const std::uint64_t from = std::min<std::uint64_t>(at64(bounds, first), values.bytes.size());

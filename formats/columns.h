@@ -98,6 +98,8 @@ class ColumnTable {
   std::uint64_t frame_size(std::uint64_t record) const noexcept;
   /// The record number at `position` of key_order.
   std::uint64_t key_order(std::uint64_t position) const;
+  /// Takes positions [first, first + count) of key_order out of this process's resident memory.
+  void release_key_order(std::uint64_t first, std::uint64_t count) const noexcept;
   /// Search by hash in key_order, then comparison of the keys.
   std::optional<std::uint64_t> find(std::string_view key) const;
 

@@ -5,6 +5,7 @@
 
 #include "formats/columns.h"
 #include "imgpack/error.h"
+#include "mmap/paths.h"
 
 namespace imgpack {
 
@@ -104,7 +105,7 @@ std::string dataset_info_to_json(const DatasetInfo& info) {
 }
 
 DatasetInfo dataset_info_from_json(std::string_view json, const std::filesystem::path& file) {
-  const ErrorPlace place{.file = file.string(), .record = {}, .offset = {}};
+  const ErrorPlace place = in_file(file);
   if (json.size() > kMaxJsonBytes)
     throw Error(ErrorCode::damaged, "the dataset's description is absurdly large", place);
   try {

@@ -13,7 +13,7 @@
 
 namespace imgpack {
 
-/// Not thread-safe. Up to `memory_entries` pairs (32 bytes each) are held in memory; more go to a nameless file in
+/// Not thread-safe. Up to `memory_entries` pairs (24 bytes each) are held in memory; more go to a nameless file in
 /// `work_dir` as sorted runs.
 class KeySorter {
  public:

@@ -9,6 +9,7 @@
 #include "imgpack/error.h"
 #include "imgpack/store.h"
 #include "mmap/file.h"
+#include "mmap/paths.h"
 
 namespace imgpack {
 
@@ -17,10 +18,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kHeadBytes = 4096;
-
-ErrorPlace at(const fs::path& path) {
-  return {.file = path.string(), .record = std::nullopt, .offset = std::nullopt};
-}
 
 std::vector<std::byte> read_head(const File& file) {
   std::vector<std::byte> head(kHeadBytes);
@@ -51,7 +48,7 @@ std::unique_ptr<StoreReader> open_file(const fs::path& path, std::span<const std
               size == 0 ? "the file is empty"
                         : fmt::format("it is no packed dataset, or its beginning is damaged (this build knows {})",
                                       formats_text()),
-              at(path));
+              in_file(path));
 }
 
 std::unique_ptr<StoreReader> open_one(const fs::path& path) {
@@ -66,7 +63,7 @@ std::unique_ptr<StoreReader> open_manifest(const fs::path& path) {
     const DatasetInfo& info = shards.back()->info();
     if (info.records != item.records || info.content_digest != item.content_digest) {
       throw Error(ErrorCode::damaged, fmt::format("it is not the file that {} was made from", path.string()),
-                  at(item.path));
+                  in_file(item.path));
     }
   }
   return make_sharded_store(path, std::move(shards));
@@ -81,7 +78,7 @@ std::unique_ptr<StoreReader> open_all(const fs::path& name, const std::vector<fs
 }  // namespace
 
 bool is_packed_dataset(const fs::path& path) {
-  if (!fs::is_regular_file(path)) return false;
+  if (path_kind(path) != PathKind::file) return false;
   const File file = File::open(path, File::Mode::read);
   const std::vector<std::byte> head = read_head(file);
   // An empty file is a TFRecord only for somebody who opens it as one.
@@ -89,10 +86,13 @@ bool is_packed_dataset(const fs::path& path) {
 }
 
 std::unique_ptr<StoreReader> open_store(const fs::path& path) {
-  if (fs::is_directory(path)) {
-    throw Error(ErrorCode::invalid_argument, "it is a folder, not a packed dataset", at(path));
+  const PathKind kind = path_kind(path);
+  if (kind == PathKind::folder || kind == PathKind::other) {
+    throw Error(ErrorCode::invalid_argument,
+                kind == PathKind::folder ? "it is a folder, not a packed dataset" : "it is not a regular file",
+                in_file(path));
   }
-  if (fs::exists(path)) {
+  if (kind == PathKind::file) {
     const File file = File::open(path, File::Mode::read);
     const std::vector<std::byte> head = read_head(file);
     if (recognise_manifest(head)) return open_manifest(path);
@@ -100,11 +100,11 @@ std::unique_ptr<StoreReader> open_store(const fs::path& path) {
   }
   if (path.string().find_first_of("*?[") != std::string::npos) {
     const std::vector<fs::path> paths = expand_pattern(path);
-    if (paths.empty()) throw Error(ErrorCode::not_found, "no file matches this pattern", at(path));
+    if (paths.empty()) throw Error(ErrorCode::not_found, "no file matches this pattern", in_file(path));
     return open_all(path, paths);
   }
   if (const std::vector<fs::path> paths = shards_of(path); !paths.empty()) return open_all(path, paths);
-  throw Error(ErrorCode::not_found, "there is no such file", at(path));
+  throw Error(ErrorCode::not_found, "there is no such file", in_file(path));
 }
 
 }  // namespace imgpack

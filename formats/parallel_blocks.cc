@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -33,7 +34,11 @@ void parallel_blocks(std::uint64_t count, std::uint64_t block, unsigned threads,
     std::vector<std::jthread> helpers;
     const auto wanted =
         static_cast<unsigned>(std::min<std::uint64_t>(thread_count(threads), std::max<std::uint64_t>(1, blocks)));
-    for (unsigned i = 1; i < wanted; ++i) helpers.emplace_back(run);
+    try {
+      for (unsigned i = 1; i < wanted; ++i) helpers.emplace_back(run);
+    } catch (const std::system_error&) {
+      // The machine gives no more threads: those that there are do the work.
+    }
     run();
   }
   if (failure) std::rethrow_exception(failure);

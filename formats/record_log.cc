@@ -7,6 +7,7 @@
 #include "formats/checksum.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
+#include "mmap/paths.h"
 
 namespace imgpack {
 
@@ -215,8 +216,7 @@ void RecordLog::seal() {
 RecordLogReader::RecordLogReader(const File& file) : file_(file) {
   const std::optional<std::string> fingerprint = RecordLog::read_fingerprint(file);
   if (!fingerprint) {
-    throw Error(ErrorCode::damaged, "this is no build log of this version of imgpack",
-                {.file = file.path().string(), .record = {}, .offset = {}});
+    throw Error(ErrorCode::damaged, "this is no build log of this version of imgpack", in_file(file.path()));
   }
   offset_ = head_size(*fingerprint);
 }

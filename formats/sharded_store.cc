@@ -7,6 +7,7 @@
 #include "formats/shards.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
+#include "mmap/paths.h"
 
 namespace imgpack {
 
@@ -102,7 +103,7 @@ class ShardedStore final : public StoreReader {
         throw Error(ErrorCode::damaged,
                     fmt::format("its {} differ from those of {}", other.classes != info_.classes ? "classes" : "fields",
                                 shards_.front()->path().string()),
-                    {.file = shards_[i]->path().string(), .record = {}, .offset = {}});
+                    in_file(shards_[i]->path()));
       }
       info_.records += other.records;
       info_.payload_bytes += other.payload_bytes;
@@ -141,7 +142,7 @@ class ShardedStore final : public StoreReader {
 std::unique_ptr<StoreReader> make_sharded_store(const fs::path& name,
                                                 std::vector<std::unique_ptr<StoreReader>> shards) {
   if (shards.empty()) {
-    throw Error(ErrorCode::not_found, "there are no files", {.file = name.string(), .record = {}, .offset = {}});
+    throw Error(ErrorCode::not_found, "there are no files", in_file(name));
   }
   return std::make_unique<ShardedStore>(name, std::move(shards));
 }

@@ -9,8 +9,10 @@
 #include <glob.h>
 #include <nlohmann/json.hpp>
 
+#include "formats/text.h"
 #include "imgpack/error.h"
 #include "mmap/file.h"
+#include "mmap/paths.h"
 #include "mmap/publish.h"
 
 namespace imgpack {
@@ -24,7 +26,8 @@ constexpr std::string_view kMarker = "imgpack_manifest";
 
 bool only_accompanies(const fs::path& path) {
   const std::string extension = path.extension().string();
-  return extension == ".idx" || extension == ".imgpack" || extension == ".partial" || extension == ".journal";
+  return extension == ".idx" || extension == ".imgpack" || extension == ".partial" || extension == ".journal" ||
+         extension == ".lock";
 }
 
 /// The number in "stem-00002-of-00008ext", and the count.
@@ -57,7 +60,7 @@ fs::path shard_path(const fs::path& path, std::uint32_t shard, std::uint32_t cou
 }
 
 std::vector<fs::path> shards_of(const fs::path& path) {
-  const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  const fs::path folder = folder_of(path);
   const std::string stem = path.stem().string();
   const std::string extension = path.extension().string();
   std::map<std::uint32_t, std::map<std::uint32_t, fs::path>> sets;  // by count
@@ -69,9 +72,7 @@ std::vector<fs::path> shards_of(const fs::path& path) {
     }
   }
   if (sets.empty()) return {};
-  const auto fail = [&](std::string message) {
-    throw Error(ErrorCode::damaged, std::move(message), {.file = path.string(), .record = {}, .offset = {}});
-  };
+  const auto fail = [&](std::string message) { throw Error(ErrorCode::damaged, std::move(message), in_file(path)); };
   if (sets.size() > 1) fail("there are several sets of shards with this name; name one with a pattern");
   const auto& [count, shards] = *sets.begin();
   std::vector<fs::path> paths;
@@ -104,7 +105,7 @@ bool recognise_manifest(std::span<const std::byte> head) {
 }
 
 std::vector<ManifestShard> read_manifest(const fs::path& path) {
-  const ErrorPlace place{.file = path.string(), .record = {}, .offset = {}};
+  const ErrorPlace place = in_file(path);
   const File file = File::open(path, File::Mode::read);
   if (file.size() > kMaxManifestBytes) throw Error(ErrorCode::damaged, "the manifest is absurdly large", place);
   std::vector<std::byte> bytes(static_cast<std::size_t>(file.size()));
@@ -137,16 +138,19 @@ void write_manifest(const fs::path& path, const std::vector<ManifestShard>& shar
   const fs::path folder = fs::absolute(path).lexically_normal().parent_path();
   for (const ManifestShard& shard : shards) {
     const fs::path relative = fs::absolute(shard.path).lexically_normal().lexically_relative(folder);
+    if (!is_utf8(relative.native())) {
+      throw Error(ErrorCode::invalid_argument, "a manifest cannot list it: its name is not UTF-8", in_file(shard.path));
+    }
     json["shards"].push_back({{"file", relative.string()},
                               {"records", shard.records},
                               {"content_digest", fmt::format("{:016x}", shard.content_digest)}});
   }
   const std::string text = json.dump(2) + "\n";
-  const fs::path partial = path.string() + ".partial";
+  const fs::path partial = with_suffix(path, ".partial");
   File file = File::open(partial, File::Mode::create);
-  file.write_at(0, std::as_bytes(std::span(text.data(), text.size())));
-  file.close();
   try {
+    file.write_at(0, std::as_bytes(std::span(text.data(), text.size())));
+    file.close();
     publish_file(partial, path, overwrite);
   } catch (...) {
     remove_quietly(partial);

@@ -19,7 +19,7 @@ std::filesystem::path shard_path(const std::filesystem::path& path, std::uint32_
 std::vector<std::filesystem::path> shards_of(const std::filesystem::path& path);
 
 /// Files that match a glob pattern, sorted, without those that only accompany a packed file (.idx, .imgpack, .partial,
-/// .journal).
+/// .journal, .lock).
 std::vector<std::filesystem::path> expand_pattern(const std::filesystem::path& pattern);
 
 /// Whether a file that starts with `head` is a manifest, and the files it lists, relative names resolved against its
@@ -31,7 +31,8 @@ struct ManifestShard {
   std::uint64_t content_digest = 0;
 };
 std::vector<ManifestShard> read_manifest(const std::filesystem::path& path);
-/// Writes a manifest atomically. Paths are stored relative to the manifest's folder.
+/// Writes a manifest atomically. Paths are stored relative to the manifest's folder. Throws invalid_argument if one is
+/// not UTF-8, already_exists, io.
 void write_manifest(const std::filesystem::path& path, const std::vector<ManifestShard>& shards, bool overwrite);
 
 /// The shards as one sequence. They must have the same classes and fields; throws damaged, naming the file that

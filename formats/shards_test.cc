@@ -67,6 +67,7 @@ TEST_CASE("a missing shard and a changed one are noticed") {
   write_manifest(dir / "m.json", items, false);
   CHECK_THROWS_AS(open_store(dir / "m.json"), Error);
   CHECK_THROWS_AS(write_manifest(dir / "m.json", items, false), Error);
+  CHECK_FALSE(fs::exists(dir / "m.json.partial"));
   fs::remove(paths[1]);
   try {
     open_store(dir / "out.rec");
@@ -87,6 +88,17 @@ TEST_CASE("files of different datasets are not joined, and a key in two of them 
   for (TestRecord& record : dataset.records) record.meta.label = 0;
   write_dataset(dir / "a3.rec", dataset, {});
   CHECK_THROWS_AS(open_store(dir / "a*.rec"), Error);
+}
+
+TEST_CASE("a manifest refuses names that it cannot hold") {
+  TempDir dir;
+  try {
+    write_manifest(dir / "m.json", {{.path = dir / "caf\xe9.rec", .records = 1, .content_digest = 1}}, false);
+    FAIL("it was written");
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::invalid_argument);
+  }
+  CHECK(fs::is_empty(dir.path()));
 }
 
 TEST_CASE("manifests that make no sense are damaged") {

@@ -164,6 +164,31 @@ TEST_CASE("a sealed writer is finished by a resumed one, wherever publishing was
   });
 }
 
+TEST_CASE("a resumed writer does not take an older output for the one that it sealed") {
+  for_each_format([](Format format) {
+    TempDir dir;
+    const fs::path path = output(dir, format);
+    const TestDataset old = make_dataset({.records = 2});
+    write_dataset(path, old, {.format = format});
+    const TestDataset dataset = make_dataset({.records = 5});
+    StoreOptions options{.format = format, .overwrite = true, .fingerprint = "f", .expected_records = 5};
+    {
+      const auto writer = StoreWriter::create(path, dataset.info, options);
+      append_records(*writer, dataset, 0, 5);
+      writer->seal();
+    }
+    std::vector<fs::path> partial;
+    for (const fs::directory_entry& entry : fs::directory_iterator(dir.path())) {
+      if (entry.path().string().find(".partial") != std::string::npos) partial.push_back(entry.path());
+    }
+    REQUIRE_FALSE(partial.empty());
+    for (const fs::path& one : partial) fs::remove(one);
+    options.resume = true;
+    CHECK(code_of([&] { StoreWriter::create(path, dataset.info, options)->finish(); }) == ErrorCode::damaged);
+    check_equal(*open_store(path), old);
+  });
+}
+
 TEST_CASE("an existing output is replaced only when asked to, and two writers do not meet") {
   for_each_format([](Format format) {
     TempDir dir;

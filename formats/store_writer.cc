@@ -13,6 +13,7 @@
 #include "formats/text.h"
 #include "imgpack/error.h"
 #include "imgpack/store.h"
+#include "mmap/paths.h"
 #include "mmap/publish.h"
 
 namespace imgpack {
@@ -25,14 +26,6 @@ namespace {
 constexpr std::uint64_t kFlushBytes = 8u << 20;
 constexpr std::uint64_t kFlushRows = 4096;
 constexpr std::size_t kMaxLeftOutText = 4096;
-
-fs::path with_suffix(const fs::path& path, std::string_view suffix) {
-  return path.string() + std::string(suffix);
-}
-
-ErrorPlace at(const fs::path& path) {
-  return {.file = path.string(), .record = std::nullopt, .offset = std::nullopt};
-}
 
 /// Everything that decides the bytes of the output.
 std::string fingerprint_of(const DatasetInfo& info, const StoreOptions& options) {
@@ -99,11 +92,16 @@ class JournaledWriter final : public StoreWriter {
 
   void publish() override {
     if (!log_.sealed()) seal();
+    bool found = false;
     for (const StoreBackend::Output& output : backend_->outputs()) {
       // A resumed writer may find that the interrupted one had already published some of them.
-      if (resumed_ && !fs::exists(output.temporary) && fs::exists(output.final_path)) continue;
-      publish_file(output.temporary, output.final_path, options_.overwrite);
+      if (resumed_ && !path_exists(output.temporary) && path_exists(output.final_path)) {
+        found = true;
+      } else {
+        publish_file(output.temporary, output.final_path, options_.overwrite);
+      }
     }
+    if (found) require_published();
     published_ = true;
   }
 
@@ -119,7 +117,17 @@ class JournaledWriter final : public StoreWriter {
 
  private:
   void require_open() const {
-    if (log_.sealed()) throw Error(ErrorCode::invalid_argument, "the writer is already sealed", at(path_));
+    if (log_.sealed()) throw Error(ErrorCode::invalid_argument, "the writer is already sealed", in_file(path_));
+  }
+
+  /// What was found under the final name must be what was sealed, and not an older output whose replacement somebody
+  /// has removed.
+  void require_published() const {
+    const std::unique_ptr<StoreReader> store = open_store(path_);
+    if (store->size() == info_.records && store->info().content_digest == info_.content_digest) return;
+    throw Error(ErrorCode::damaged,
+                "the interrupted build's finished file is gone, and another one has its name: --overwrite starts over",
+                in_file(path_));
   }
 
   void check(const Record& record) const {
@@ -198,12 +206,12 @@ Leftover judge_leftover(const fs::path& path, const StoreOptions& options, const
     if (options.overwrite) return Leftover::none;
     throw Error(ErrorCode::already_exists,
                 "an interrupted build of it lies beside it: --resume goes on with it, --overwrite starts over",
-                at(path));
+                in_file(path));
   }
   if (*found != fingerprint) {
     throw Error(ErrorCode::invalid_argument,
                 "the interrupted build was started with other options or another source: --overwrite starts over",
-                at(path));
+                in_file(path));
   }
   return Leftover::open;
 }
@@ -212,17 +220,18 @@ void check_options(const fs::path& path, const StoreOptions& options) {
   if (!std::has_single_bit(options.alignment) || options.alignment < 8 || options.alignment > 65536) {
     throw Error(ErrorCode::invalid_argument, "the alignment must be a power of two from 8 to 65536");
   }
-  if (path.filename().empty()) throw Error(ErrorCode::invalid_argument, "the output needs a file name", at(path));
-  if (fs::is_directory(path)) throw Error(ErrorCode::already_exists, "the output is a folder", at(path));
+  if (path.filename().empty()) throw Error(ErrorCode::invalid_argument, "the output needs a file name", in_file(path));
+  if (path_kind(path) == PathKind::folder)
+    throw Error(ErrorCode::already_exists, "the output is a folder", in_file(path));
 }
 
 /// Files beside OUT may exist although OUT does not. Better said now than when the build comes to publishing them.
 void refuse_existing_outputs(StoreBackend& backend, LockedFile& journal) {
   for (const StoreBackend::Output& output : backend.outputs()) {
-    if (!fs::exists(output.final_path)) continue;
+    if (!path_exists(output.final_path)) continue;
     backend.discard();
     journal.remove();
-    throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it", at(output.final_path));
+    throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it", in_file(output.final_path));
   }
 }
 
@@ -246,8 +255,8 @@ std::unique_ptr<StoreWriter> StoreWriter::create(const fs::path& path, DatasetIn
   try {
     leftover = judge_leftover(path, options, journal->file(), fingerprint);
     if (leftover == Leftover::open && (log = RecordLog::resume_sealed(journal->file()))) leftover = Leftover::sealed;
-    if (leftover != Leftover::sealed && !options.overwrite && fs::exists(path)) {
-      throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it", at(path));
+    if (leftover != Leftover::sealed && !options.overwrite && path_exists(path)) {
+      throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it", in_file(path));
     }
   } catch (...) {
     if (fresh) journal->remove();

@@ -1,6 +1,7 @@
 #include "imgpack/verify.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <tuple>
 
@@ -17,6 +18,8 @@ namespace imgpack {
 namespace {
 
 constexpr std::uint64_t kBlockRecords = 256;
+constexpr std::uint64_t kStretchRecords = 1u << 16;
+static_assert(kStretchRecords % kBlockRecords == 0);
 
 class Findings final : public DamageSink {
  public:
@@ -81,12 +84,33 @@ std::uint64_t check_record(const StoreReader& store, std::uint64_t record, Damag
   }
 }
 
+/// Gives back memory behind threads that work on blocks of neighbouring records: what one has given back, another may
+/// map again while it is at work next to it. So whole stretches are given back once more when all in them is done.
+class StretchRelease {
+ public:
+  explicit StretchRelease(const StoreReader& store) : store_(store) {}
+
+  /// [begin, end), which lies in one stretch, is done. Not thread-safe.
+  void done(std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t stretch = begin / kStretchRecords * kStretchRecords;
+    const std::uint64_t size = std::min(kStretchRecords, store_.size() - stretch);
+    if ((done_[stretch] += end - begin) < size) return;
+    done_.erase(stretch);
+    store_.release(stretch, size);
+  }
+
+ private:
+  const StoreReader& store_;
+  std::map<std::uint64_t, std::uint64_t> done_;  ///< records by stretch; as many stretches as threads are in
+};
+
 /// Checks all records of one file; returns the payload bytes that were compared.
 std::uint64_t check_records(const StoreReader& store, const VerifyOptions& options, std::uint64_t done_before,
                             std::uint64_t total, DamageSink& sink) {
   std::mutex mutex;
   std::uint64_t payload_bytes = 0;
   std::uint64_t done = done_before;
+  StretchRelease stretches(store);
   parallel_blocks(store.size(), kBlockRecords, options.threads, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t bytes = 0;
     for (std::uint64_t record = begin; record < end; ++record) bytes += check_record(store, record, sink);
@@ -94,6 +118,7 @@ std::uint64_t check_records(const StoreReader& store, const VerifyOptions& optio
     const std::lock_guard lock(mutex);
     payload_bytes += bytes;
     done += end - begin;
+    stretches.done(begin, end);
     if (options.progress && !options.progress(done, total)) throw Error(ErrorCode::invalid_argument, "cancelled");
   });
   return payload_bytes;
@@ -111,7 +136,7 @@ void check_description(const StoreReader& store, DamageSink& sink) {
       payload_bytes += meta.payload_size;
       pixels += std::uint64_t{meta.width} * meta.height;
       digest.add(store.key(record), meta.label, meta.checksum);
-      if (record % kBlockRecords == kBlockRecords - 1) store.release(record + 1 - kBlockRecords, kBlockRecords);
+      if ((record + 1) % kStretchRecords == 0) store.release(record + 1 - kStretchRecords, kStretchRecords);
     }
   } catch (const Error& error) {
     if (error.code() != ErrorCode::damaged) throw;

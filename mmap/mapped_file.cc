@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "mmap/paths.h"
 #include "mmap/system_error.h"
 
 namespace imgpack {
@@ -37,17 +38,15 @@ struct PageRange {
   std::size_t size;
 };
 
-/// The pages that [offset, offset + size) touches, or with `whole` only those that lie inside it, clipped to the file.
-PageRange pages(std::span<const std::byte> bytes, std::uint64_t offset, std::uint64_t size, bool whole) noexcept {
+/// The pages that [offset, offset + size) touches, clipped to the file; with `passed` without the one in which it ends,
+/// unless the file ends there too.
+PageRange pages(std::span<const std::byte> bytes, std::uint64_t offset, std::uint64_t size, bool passed) noexcept {
   const std::uint64_t file_size = bytes.size();
   if (offset >= file_size) return {nullptr, 0};
   std::uint64_t end = offset + std::min(size, file_size - offset);
   const std::uint64_t page = page_size();
-  std::uint64_t begin = offset / page * page;
-  if (whole) {
-    begin = (offset + page - 1) / page * page;
-    if (end != file_size) end = end / page * page;
-  }
+  const std::uint64_t begin = offset / page * page;
+  if (passed && end != file_size) end = end / page * page;
   if (begin >= end) return {nullptr, 0};
   return {const_cast<std::byte*>(bytes.data()) + begin, static_cast<std::size_t>(end - begin)};
 }
@@ -64,8 +63,7 @@ MappedFile MappedFile::map(const File& file, Access access) {
   const std::uint64_t size = file.size();
   if (size == 0) return mapped;
   if (size > std::numeric_limits<std::size_t>::max() / 2) {
-    throw Error(ErrorCode::unsupported, "the file is too large to map",
-                {.file = file.path().string(), .record = {}, .offset = {}});
+    throw Error(ErrorCode::unsupported, "the file is too large to map", in_file(file.path()));
   }
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (data == MAP_FAILED) throw system_error(errno, "map", file.path());
@@ -121,7 +119,7 @@ void MappedFile::release(std::uint64_t offset, std::uint64_t size) const noexcep
 void release_pages(std::span<const std::byte> part_of_mapping) noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(part_of_mapping.data());
   const std::uint64_t page = page_size();
-  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t first = begin / page * page;
   const std::uintptr_t end = (begin + part_of_mapping.size()) / page * page;
   if (first < end) ::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
 }

@@ -39,7 +39,8 @@ class MappedFile {
   void prefetch(std::uint64_t offset, std::uint64_t size) const noexcept;
   /// Maps the pages of [offset, offset + size) now, so that first touches do not fault. Reads them if need be.
   void populate(std::uint64_t offset, std::uint64_t size) const noexcept;
-  /// Takes [offset, offset + size) out of this process's resident set; the page cache keeps it.
+  /// Takes [offset, offset + size) out of this process's resident set; the page cache keeps it. The page in which the
+  /// range begins goes too, the one in which it ends stays: small ranges, one after the other, leave nothing behind.
   void release(std::uint64_t offset, std::uint64_t size) const noexcept;
 
  private:
@@ -48,8 +49,7 @@ class MappedFile {
   std::filesystem::path path_;
 };
 
-/// MappedFile::release for a part of a mapping that is at hand as a span. Only pages that lie wholly inside it are
-/// released.
+/// MappedFile::release for a part of a mapping that is at hand as a span.
 void release_pages(std::span<const std::byte> part_of_mapping) noexcept;
 
 /// Calls release() behind a sequential walk through a mapping, so that the resident set stays below about `window`

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "mmap/paths.h"
 #include "mmap/system_error.h"
 
 namespace imgpack {
@@ -15,7 +16,7 @@ namespace imgpack {
 namespace {
 
 void sync_folder_of(const std::filesystem::path& path) {
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const std::filesystem::path folder = folder_of(path);
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) throw system_error(errno, "open", folder);
   const File owner(descriptor, folder);
@@ -61,7 +62,7 @@ LockedFile LockedFile::acquire(const std::filesystem::path& path) {
       if (errno == EINTR) continue;
       if (errno == EWOULDBLOCK) {
         throw Error(ErrorCode::busy, "another process is building this output (it holds the lock on this file)",
-                    {.file = path.string(), .record = {}, .offset = {}});
+                    in_file(path));
       }
       throw system_error(errno, "lock", path);
     }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "mmap/paths.h"
+
 namespace imgpack {
 
 namespace {
@@ -27,7 +29,7 @@ ErrorCode code_of(int number) {
 Error system_error(int number, std::string_view what, const std::filesystem::path& path,
                    std::optional<std::uint64_t> offset) {
   return Error(code_of(number), fmt::format("cannot {}: {}", what, std::generic_category().message(number)),
-               {.file = path.string(), .record = std::nullopt, .offset = offset});
+               in_file(path, offset));
 }
 
 }  // namespace imgpack

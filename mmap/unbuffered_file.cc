@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "mmap/paths.h"
 #include "mmap/system_error.h"
 
 namespace imgpack {
@@ -80,8 +81,7 @@ std::size_t UnbufferedFile::buffer_size(std::uint64_t size) const noexcept {
 
 std::span<const std::byte> UnbufferedFile::read(std::uint64_t offset, std::uint64_t size, AlignedBuffer& buffer) const {
   if (offset > size_ || size > size_ - offset) {
-    throw Error(ErrorCode::damaged, "the file ends too early",
-                {.file = file_.path().string(), .record = {}, .offset = offset});
+    throw Error(ErrorCode::damaged, "the file ends too early", in_file(file_.path(), offset));
   }
   const std::uint64_t begin = offset / alignment_ * alignment_;
   const std::uint64_t end = (offset + size + alignment_ - 1) / alignment_ * alignment_;

@@ -10,6 +10,7 @@
 #include "formats/parallel_blocks.h"
 #include "formats/shards.h"
 #include "imgpack/error.h"
+#include "mmap/paths.h"
 #include "mmap/publish.h"
 #include "packer/pipeline.h"
 #include "packer/selection.h"
@@ -20,14 +21,6 @@ namespace imgpack {
 namespace fs = std::filesystem;
 
 namespace {
-
-fs::path with_suffix(const fs::path& path, std::string_view suffix) {
-  return path.string() + std::string(suffix);
-}
-
-fs::path folder_of(const fs::path& path) {
-  return path.has_parent_path() ? path.parent_path() : fs::path(".");
-}
 
 /// One file of a build.
 struct Target {
@@ -134,10 +127,10 @@ class Builder {
       return StoreWriter::create(target.path, target.info, options);
     };
     // Journals are removed in order, so that a missing one whose file exists means: published, and all others too.
-    const bool clearing = options_.resume && fs::exists(with_suffix(targets_.back().path, ".journal"));
+    const bool clearing = options_.resume && path_exists(with_suffix(targets_.back().path, ".journal"));
     std::vector<const Target*> open;
     for (const Target& target : targets_) {
-      if (clearing && fs::exists(target.path) && !fs::exists(with_suffix(target.path, ".journal"))) {
+      if (clearing && path_exists(target.path) && !path_exists(with_suffix(target.path, ".journal"))) {
         count_published(target);
         continue;
       }
@@ -155,9 +148,8 @@ class Builder {
   void refuse_existing() const {
     if (options_.overwrite || options_.resume) return;
     for (const Target& target : targets_) {
-      if (!fs::exists(target.path)) continue;
-      throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it",
-                  {.file = target.path.string(), .record = {}, .offset = {}});
+      if (!path_exists(target.path)) continue;
+      throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it", in_file(target.path));
     }
   }
 
@@ -172,18 +164,23 @@ class Builder {
     std::uint64_t position = first;
     for (std::span<PreparedEntry> entries = pipeline.next(); !entries.empty(); entries = pipeline.next()) {
       for (PreparedEntry& entry : entries) store(entry, writer);
-      if (!options_.shuffle_seed) source_.done_with(position, entries.size());
+      give_back(position, entries.size());
       position += entries.size();
       tell(BuildProgress::Stage::packing, position);
     }
     tell(BuildProgress::Stage::finishing, position);
   }
 
+  void give_back(std::uint64_t position, std::uint64_t count) const {
+    if (!options_.shuffle_seed) return source_.done_with(position, count);
+    for (std::uint64_t i = position; i < position + count; ++i) source_.done_with(selection_(i), 1);
+  }
+
   void store(const PreparedEntry& prepared, StoreWriter& writer) {
     if (prepared.outcome != PreparedEntry::Outcome::record) {
       const bool ignored = prepared.outcome == PreparedEntry::Outcome::ignored;
       if (!ignored && options_.on_error == OnError::stop) {
-        throw Error(ErrorCode::refused, prepared.reason, {.file = prepared.entry.key, .record = {}, .offset = {}});
+        throw Error(ErrorCode::refused, prepared.reason, in_file(prepared.entry.key));
       }
       writer.leave_out({.key = prepared.entry.key, .reason = prepared.reason, .ignored = ignored});
       return;
@@ -246,9 +243,8 @@ void check_options(const fs::path& output, const BuildOptions& options) {
   if (options.shards > 1 && options.shard_size != 0) {
     throw Error(ErrorCode::invalid_argument, "either a number of shards or a shard size, not both");
   }
-  if (!fs::is_directory(folder_of(output))) {
-    throw Error(ErrorCode::not_found, "the output's folder does not exist",
-                {.file = folder_of(output).string(), .record = {}, .offset = {}});
+  if (path_kind(folder_of(output)) != PathKind::folder) {
+    throw Error(ErrorCode::not_found, "the output's folder does not exist", in_file(folder_of(output)));
   }
 }
 

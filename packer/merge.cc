@@ -6,6 +6,7 @@
 #include "formats/shards.h"
 #include "imgpack/build.h"
 #include "imgpack/error.h"
+#include "mmap/paths.h"
 
 namespace imgpack {
 
@@ -19,6 +20,16 @@ void list_shards(const StoreReader& store, std::vector<ManifestShard>& shards) {
     return;
   }
   for (const auto& part : store.parts()) list_shards(*part, shards);
+}
+
+/// A manifest in the place of a file that it lists would destroy that file.
+void refuse_input_as_output(const fs::path& output, const std::vector<ManifestShard>& shards) {
+  std::error_code ignored;  // what does not exist is equivalent to nothing
+  for (const ManifestShard& shard : shards) {
+    if (!fs::equivalent(output, shard.path, ignored)) continue;
+    throw Error(ErrorCode::invalid_argument, "the output is one of the inputs: the manifest would replace it",
+                in_file(output));
+  }
 }
 
 void refuse_duplicate_keys(const StoreReader& store) {
@@ -45,6 +56,7 @@ void merge(const fs::path& output, const std::vector<fs::path>& inputs, bool ove
     stores.push_back(open_store(input));
     list_shards(*stores.back(), shards);
   }
+  refuse_input_as_output(output, shards);
   refuse_duplicate_keys(*make_sharded_store(output, std::move(stores)));
   write_manifest(output, shards, overwrite);
 }

@@ -1,7 +1,12 @@
 #include "packer/pipeline.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "imgpack/error.h"
 
 namespace imgpack {
 
@@ -15,7 +20,7 @@ PreparePipeline::PreparePipeline(const Source& source, std::function<std::uint64
       tickets_((end - first + kUnitEntries - 1) / kUnitEntries),
       units_(2 * std::size_t{options.threads} + 2) {
   for (Unit& unit : units_) unit.entries.resize(kUnitEntries);
-  for (unsigned i = 0; i < options.threads; ++i) threads_.emplace_back([this] { work(); });
+  start_threads();
 }
 
 PreparePipeline::~PreparePipeline() {
@@ -25,6 +30,15 @@ PreparePipeline::~PreparePipeline() {
   }
   room_.notify_all();
   threads_.clear();
+}
+
+void PreparePipeline::start_threads() {
+  try {
+    for (unsigned i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error& error) {
+    // The machine gives no more of them. Fewer are slower, and the output does not depend on their number.
+    if (threads_.empty()) throw Error(ErrorCode::io, fmt::format("cannot start a thread: {}", error.code().message()));
+  }
 }
 
 void PreparePipeline::work() {

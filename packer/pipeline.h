@@ -27,6 +27,7 @@ class PreparePipeline {
     std::uint64_t max_bytes = 64u << 20;
   };
 
+  /// Throws io if no thread can be started.
   PreparePipeline(const Source& source, std::function<std::uint64_t(std::uint64_t)> entry_at, std::uint64_t first,
                   std::uint64_t end, const Options& options);
   /// Stops and joins all threads.
@@ -48,6 +49,7 @@ class PreparePipeline {
     std::exception_ptr failure;
   };
 
+  void start_threads();
   void work();
   void fill(std::uint64_t ticket, Unit& unit);
   bool wait_for_room(std::uint64_t ticket);

@@ -1,20 +1,15 @@
 #include "packer/prepare.h"
 
-#include <algorithm>
-#include <array>
-
 #include <fmt/format.h>
 
 #include "codec/image_header.h"
 #include "formats/text.h"
 #include "imgpack/error.h"
+#include "packer/sources/text.h"
 
 namespace imgpack {
 
 namespace {
-
-constexpr std::array<std::string_view, 13> kImageExtensions = {
-    ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp", ".gif", ".dib"};
 
 void refuse(PreparedEntry& out, std::string reason) {
   out.outcome = PreparedEntry::Outcome::refused;
@@ -26,8 +21,10 @@ bool is_entry_failure(ErrorCode code) {
   return code == ErrorCode::refused || code == ErrorCode::not_found || code == ErrorCode::damaged;
 }
 
-void take_packed(const RecordMeta& meta, PreparedEntry& out) {
+void take_packed(const RecordMeta& meta, std::size_t classes, PreparedEntry& out) {
   out.meta = meta;
+  const bool known = meta.label >= kNoLabel && (classes == 0 || meta.label < static_cast<std::int64_t>(classes));
+  if (!known) return refuse(out, fmt::format("its label {} is not one of the {} classes", meta.label, classes));
   if (record_checksum(out.bytes.payload, out.bytes.segments) != meta.checksum) {
     refuse(out, "its bytes do not have its checksum");
   }
@@ -53,16 +50,6 @@ void look_at_image(const PrepareOptions& options, PreparedEntry& out) {
 
 }  // namespace
 
-bool has_image_name(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  std::string extension(name.substr(dot));
-  for (char& c : extension) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return std::find(kImageExtensions.begin(), kImageExtensions.end(), extension) != kImageExtensions.end();
-}
-
 void prepare_entry(const Source& source, std::uint64_t index, const PrepareOptions& options, PreparedEntry& out) {
   out.outcome = PreparedEntry::Outcome::record;
   out.reason.clear();
@@ -75,7 +62,9 @@ void prepare_entry(const Source& source, std::uint64_t index, const PrepareOptio
     }
     if (!is_utf8(out.entry.key)) return refuse(out, "its name is not UTF-8");
     out.bytes = source.read(out.entry, out.scratch);
-    if (const std::optional<RecordMeta> meta = source.packed_meta(out.entry)) return take_packed(*meta, out);
+    if (const std::optional<RecordMeta> meta = source.packed_meta(out.entry)) {
+      return take_packed(*meta, source.info().classes.size(), out);
+    }
     look_at_image(options, out);
   } catch (const Error& error) {
     if (!is_entry_failure(error.code())) throw;

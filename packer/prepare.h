@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "imgpack/record.h"
@@ -31,10 +30,6 @@ struct PreparedEntry {
 struct PrepareOptions {
   std::uint64_t max_pixels = 0;
 };
-
-/// Whether a file with that name claims to be an image (extensions that torchvision's ImageFolder takes, and a few
-/// more).
-bool has_image_name(std::string_view name);
 
 /// Reads entry `index` of `source` and finds out what it is. Throws only if the machine fails. Thread-safe for
 /// different `out`.

@@ -1,9 +1,6 @@
 #include "packer/source.h"
 
-#include <cerrno>
 #include <string>
-
-#include <sys/stat.h>
 
 #include "imgpack/error.h"
 #include "imgpack/store.h"
@@ -22,18 +19,11 @@ struct SourceKind {
   void (*scan)(const std::filesystem::path& path, const SourceOptions& options, SourceList& list);
 };
 
-/// Whether what `path` leads to is a folder. Throws not_found, io.
-bool stat_folder(const std::filesystem::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0) return S_ISDIR(status.st_mode);
-  if (errno == ENOENT || errno == ENOTDIR) {
-    throw Error(ErrorCode::not_found, "no such file or folder", in_file(path));
-  }
-  throw system_error(errno, "look at", path);
-}
-
-bool is_folder(const std::filesystem::path& path) {
-  return stat_folder(path);
+/// Throws not_found, io.
+bool is_existing_folder(const std::filesystem::path& path) {
+  const PathKind kind = path_kind(path);
+  if (kind == PathKind::none) throw Error(ErrorCode::not_found, "no such file or folder", in_file(path));
+  return kind == PathKind::folder;
 }
 
 // In the order in which they are tried: the first that recognises a path has it.
@@ -44,7 +34,7 @@ constexpr SourceKind kKinds[] = {
     {is_imagenet_tars, scan_imagenet_tars},
     {is_webdataset, scan_webdataset},  // also patterns, which are no path that exists
 #endif
-    {is_folder, scan_folder},
+    {is_existing_folder, scan_folder},
 };
 
 [[noreturn]] void refuse(const std::filesystem::path& path) {
@@ -73,8 +63,8 @@ void SourceEntry::clear() {
 std::unique_ptr<Source> open_source(const std::filesystem::path& path, const SourceOptions& options) {
   if (is_packed_dataset(path)) return open_packed_source(path);
   for (const SourceKind& kind : kKinds) {
-    if (!kind.recognise(path)) continue;
     try {
+      if (!kind.recognise(path)) continue;
       SourceList list(options);
       kind.scan(path, options, list);
       return std::move(list).finish();
@@ -82,6 +72,8 @@ std::unique_ptr<Source> open_source(const std::filesystem::path& path, const Sou
       if (!error.place().file.empty()) throw;
       throw Error(error.code(), error.message(),
                   {.file = path.native(), .record = error.place().record, .offset = error.place().offset});
+    } catch (const std::filesystem::filesystem_error& error) {
+      throw system_error(error.code().value(), "look at", error.path1().empty() ? path : error.path1());
     }
   }
   refuse(path);

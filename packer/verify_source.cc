@@ -9,6 +9,7 @@
 #include "formats/text.h"
 #include "imgpack/error.h"
 #include "imgpack/verify.h"
+#include "mmap/paths.h"
 #include "packer/prepare.h"
 #include "packer/source.h"
 
@@ -88,7 +89,10 @@ class SourceComparison {
       return "its label is not the source's";
     }
     if (split_name(record) != source_split_name(prepared.entry)) return "its split is not the source's";
-    for (std::size_t i = 0; i < std::min(store_.info().fields.size(), prepared.entry.fields.size()); ++i) {
+    // A source without fields says nothing about them: the folder that a manifest's paths lie in, for instance.
+    if (prepared.entry.fields.empty()) return {};
+    if (store_.info().fields != source_.info().fields) return "its fields are not the source's";
+    for (std::size_t i = 0; i < prepared.entry.fields.size(); ++i) {
       const std::span<const std::byte> field = store_.field(record, i);
       const std::string_view text(reinterpret_cast<const char*>(field.data()), field.size());
       if (text != prepared.entry.fields[i])
@@ -158,7 +162,7 @@ SourceReport verify_source(const StoreReader& store, const std::filesystem::path
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("it was packed with --encode {}: its bytes cannot be compared with a source's", encode->second),
-        {.file = store.path().string(), .record = {}, .offset = {}});
+        in_file(store.path()));
   }
   const std::unique_ptr<Source> opened = open_source(source, {.work_dir = work_dir});
   return SourceComparison(store, *opened, options).run();

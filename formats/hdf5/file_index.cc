@@ -11,6 +11,7 @@
 #include "formats/hdf5/metadata_check.h"
 #include "formats/hdf5/storage.h"
 #include "imgpack/error.h"
+#include "mmap/paths.h"
 
 namespace imgpack::hdf5 {
 
@@ -47,7 +48,7 @@ class IndexReader {
 
  private:
   [[noreturn]] void fail(ErrorCode code, std::string message) const {
-    throw Error(code, std::move(message), {.file = file_.path().string(), .record = {}, .offset = {}});
+    throw Error(code, std::move(message), in_file(file_.path()));
   }
 
   [[noreturn]] void fail_in_library(std::string_view what) const {

@@ -7,6 +7,7 @@
 
 #include "formats/hdf5/layout.h"
 #include "imgpack/error.h"
+#include "mmap/paths.h"
 
 namespace imgpack::hdf5 {
 
@@ -115,8 +116,7 @@ void FileWriter::check(bool succeeded, const char* what) const {
 }
 
 void FileWriter::fail(const char* what, const std::string& reason) const {
-  throw Error(ErrorCode::io, fmt::format("libhdf5 could not {}: {}", what, reason),
-              {.file = name_.string(), .record = std::nullopt, .offset = std::nullopt});
+  throw Error(ErrorCode::io, fmt::format("libhdf5 could not {}: {}", what, reason), in_file(name_));
 }
 
 }  // namespace imgpack::hdf5

@@ -16,6 +16,7 @@
 #include "formats/hdf5/layout.h"
 #include "imgpack/error.h"
 #include "mmap/append_file.h"
+#include "mmap/paths.h"
 #include "mmap/publish.h"
 
 namespace imgpack {
@@ -184,7 +185,7 @@ class Hdf5Backend final : public StoreBackend {
       const DatasetWriter encoded = create_encoded(file, payload_bytes);
       if (payload_bytes > 0 && encoded.offset() != payload_base_) {
         throw Error(ErrorCode::unsupported, "this version of libhdf5 does not place datasets where it said it would",
-                    {.file = context_.partial.string(), .record = {}, .offset = {}});
+                    in_file(context_.partial));
       }
     }
     create_field_groups(file, info.fields);
@@ -192,15 +193,11 @@ class Hdf5Backend final : public StoreBackend {
     ColumnOptions options;
     options.payload_bounds = true;
     options.segment_blob = true;
-    options.work_dir = work_dir();
+    options.work_dir = folder_of(context_.partial);
     write_columns(log, info, options, sink);
     sink.seal();
     write_classes(file, info);
     write_info(file, info);
-  }
-
-  std::filesystem::path work_dir() const {
-    return context_.partial.has_parent_path() ? context_.partial.parent_path() : ".";
   }
 
   BackendContext context_;

@@ -12,6 +12,7 @@
 #include "formats/hdf5/layout.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
+#include "mmap/paths.h"
 
 namespace imgpack {
 
@@ -85,8 +86,7 @@ void check_payload_ends(const FileIndex& index, const std::filesystem::path& fil
                      load_le<std::uint64_t>(offsets->second.bytes.data()) == 0 &&
                      load_le<std::uint64_t>(offsets->second.bytes.last(8).data()) == index.encoded.bytes.size();
   if (whole) return;
-  throw Error(ErrorCode::damaged, "its dataset 'offsets' does not span the dataset 'encoded'",
-              {.file = file.string(), .record = {}, .offset = {}});
+  throw Error(ErrorCode::damaged, "its dataset 'offsets' does not span the dataset 'encoded'", in_file(file));
 }
 
 }  // namespace

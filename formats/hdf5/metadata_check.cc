@@ -14,6 +14,7 @@
 #include "formats/hdf5/layout.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
+#include "mmap/paths.h"
 
 namespace imgpack::hdf5 {
 
@@ -112,12 +113,12 @@ class Walk {
 
  private:
   [[noreturn]] void damaged(std::uint64_t offset, std::string what) const {
-    throw Error(ErrorCode::damaged, std::move(what), {.file = name_.string(), .record = {}, .offset = offset});
+    throw Error(ErrorCode::damaged, std::move(what), in_file(name_, offset));
   }
 
   [[noreturn]] void foreign(std::string_view why) const {
     throw Error(ErrorCode::unsupported, fmt::format("it is an HDF5 file, but not one that imgpack wrote: {}", why),
-                {.file = name_.string(), .record = {}, .offset = {}});
+                in_file(name_));
   }
 
   static bool is_ours(std::string_view name) {

@@ -10,6 +10,7 @@
 #include "mmap/file.h"
 #include "mmap/little_endian.h"
 #include "mmap/mapped_file.h"
+#include "mmap/paths.h"
 
 namespace imgpack::lmdb {
 
@@ -157,8 +158,7 @@ void canonicalise(const std::filesystem::path& path) {
   const MappedFile map = MappedFile::map(file, Access::random);
   const std::vector<Meta> metas = usable_metas(map.bytes());
   if (metas.empty()) {
-    throw Error(ErrorCode::damaged, "the file that was just written has no usable meta page",
-                {.file = path.string(), .record = {}, .offset = 0});
+    throw Error(ErrorCode::damaged, "the file that was just written has no usable meta page", in_file(path, 0));
   }
   const Meta& live = metas.front();
   const PageReader pages(map.bytes(), map.path(), live);

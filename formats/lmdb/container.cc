@@ -7,6 +7,7 @@
 #include "formats/dataset_json.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
+#include "mmap/paths.h"
 
 namespace imgpack::lmdb {
 
@@ -15,7 +16,7 @@ namespace {
 [[noreturn]] void foreign(const std::filesystem::path& path, std::string_view why) {
   throw Error(ErrorCode::unsupported,
               fmt::format("this is an LMDB file, but not a finished one of imgpack ({}); only those can be read", why),
-              {.file = path.string(), .record = {}, .offset = {}});
+              in_file(path));
 }
 
 Value meta_entry(const PageReader& pages, const Database& meta, std::string_view key) {
@@ -31,7 +32,7 @@ unsigned parse_layout(const PageReader& pages, const Value& value) {
   }
   if (json["version"] != kLayoutVersion) {
     throw Error(ErrorCode::unsupported, "the file's layout is of another version of imgpack",
-                {.file = pages.path().string(), .record = {}, .offset = value.offset});
+                in_file(pages.path(), value.offset));
   }
   const auto digits = json.find("key_digits");
   if (digits == json.end() || !digits->is_number_unsigned() || *digits < kMinKeyDigits || *digits > kMaxKeyDigits) {
@@ -60,7 +61,7 @@ Container Container::open(std::span<const std::byte> file, const std::filesystem
   const std::vector<Meta> metas = usable_metas(file);
   if (metas.empty()) {
     throw Error(ErrorCode::damaged, "neither of the two meta pages is usable: the file is damaged or cut short",
-                {.file = path.string(), .record = {}, .offset = 0});
+                in_file(path, 0));
   }
   Container container(PageReader(file, path, metas.front()));
   container.open_databases();

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "imgpack/error.h"
+#include "mmap/paths.h"
 #include "mmap/system_error.h"
 
 namespace imgpack::lmdb {
@@ -84,7 +85,7 @@ void Environment::fail(int code, std::string_view what) {
   const bool damaged = code == MDB_CORRUPTED || code == MDB_PAGE_NOTFOUND || code == MDB_INVALID || code == MDB_PANIC ||
                        code == MDB_VERSION_MISMATCH || code == MDB_KEYEXIST || code == MDB_BAD_TXN;
   throw Error(damaged ? ErrorCode::damaged : ErrorCode::io, fmt::format("cannot {}: {}", what, mdb_strerror(code)),
-              {.file = path_.string(), .record = {}, .offset = {}});
+              in_file(path_));
 }
 
 MDB_txn* Appender::transaction() {

@@ -14,6 +14,7 @@
 #include "formats/lmdb/row.h"
 #include "imgpack/error.h"
 #include "mmap/little_endian.h"
+#include "mmap/paths.h"
 
 namespace imgpack::lmdb {
 
@@ -34,7 +35,7 @@ class Target {
     } else if (!appender_.has(database_, key, value)) {
       throw Error(ErrorCode::damaged,
                   fmt::format("what the interrupted build left in {} is damaged: build again without resuming", name_),
-                  {.file = environment_.path().string(), .record = {}, .offset = {}});
+                  in_file(environment_.path()));
     }
   }
   /// Whether the next entry is to be written rather than compared.
@@ -63,7 +64,7 @@ class IndexWriter {
         lookup_(appender_, environment, kLookupName),
         meta_(appender_, environment, kMetaName),
         records_(appender_, environment, kRecordsName),
-        sorter_(environment.path().parent_path().empty() ? "." : environment.path().parent_path()) {
+        sorter_(folder_of(environment.path())) {
     // Databases are made in the order of their names, in one transaction, so that the main database grows at its end
     // too.
     if (log.totals().segment_bytes > 0) segments_.emplace(appender_, environment, kSegmentsName);

@@ -5,6 +5,7 @@
 #include "formats/rec/rec_file.h"
 #include "formats/rec/rec_format.h"
 #include "mmap/append_file.h"
+#include "mmap/paths.h"
 #include "mmap/publish.h"
 
 namespace imgpack {
@@ -69,7 +70,7 @@ class RecBackend final : public StoreBackend {
     options.alignment = context_.options.alignment;
     options.data_offset = rec::kDataOffset;
     options.data_size = out_->position() - rec::kDataOffset;
-    options.columns.work_dir = context_.partial.parent_path().empty() ? "." : context_.partial.parent_path();
+    options.columns.work_dir = folder_of(context_.partial);
     rec::write_index(file_, log, info, options);
     out_.reset();
     file_.close();

@@ -10,6 +10,7 @@
 #include "formats/checksum.h"
 #include "formats/dataset_json.h"
 #include "imgpack/error.h"
+#include "mmap/paths.h"
 
 namespace imgpack::rec {
 
@@ -18,7 +19,7 @@ namespace {
 constexpr std::uint32_t kMaxSections = 4096;
 
 [[noreturn]] void fail(const MappedFile& file, ErrorCode code, std::uint64_t offset, std::string message) {
-  throw Error(code, std::move(message), {.file = file.path().string(), .record = std::nullopt, .offset = offset});
+  throw Error(code, std::move(message), in_file(file.path(), offset));
 }
 
 bool fits(std::uint64_t offset, std::uint64_t length, std::uint64_t size) {

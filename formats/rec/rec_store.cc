@@ -5,10 +5,13 @@
 #include "formats/rec/rec_file.h"
 #include "formats/rec/rec_format.h"
 #include "imgpack/error.h"
+#include "mmap/paths.h"
 
 namespace imgpack {
 
 namespace {
+
+constexpr std::uint64_t kReleaseRecords = 1u << 18;
 
 /// Walks the data region in record order: every record where the one before says, zeros between them and behind the
 /// last.
@@ -40,6 +43,7 @@ class DataRegionCheck {
         end = begin + segments;
       }
       behind_.advance(end);
+      if ((record + 1) % kReleaseRecords == 0) columns_.release(record + 1 - kReleaseRecords, kReleaseRecords);
     }
     if (end > limit || limit - end < rec::kDataTail) {
       report(std::nullopt, limit, "the data region is too small");
@@ -80,8 +84,7 @@ std::unique_ptr<StoreReader> open_rec(const std::filesystem::path& path) {
   parts.data = MappedFile::open(path);
   rec::Directory directory = rec::read_directory(parts.data);
   if ((directory.header.required_features & rec::kFeatureExternalData) != 0) {
-    throw Error(ErrorCode::unsupported, "this is the index of another file; open that file instead",
-                {.file = path.string(), .record = {}, .offset = {}});
+    throw Error(ErrorCode::unsupported, "this is the index of another file; open that file instead", in_file(path));
   }
   parts.columns = rec::open_columns(parts.data, directory);
   parts.info = directory.info;

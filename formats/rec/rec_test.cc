@@ -138,6 +138,27 @@ TEST_CASE("damage to a payload names the record and its offset") {
   CHECK(report.damage[0].offset == offset);
 }
 
+TEST_CASE("one damaged column entry does not hide other damage, wherever it stands") {
+  TempDir dir;
+  write_dataset(dir / "a.rec", make_dataset({.records = 600, .payload_size = 10}), {});
+  auto bytes = read_file(dir / "a.rec");
+  bytes[open_store(dir / "a.rec")->place(300).offset] ^= std::byte{4};
+  const rec::Directory directory = rec::read_directory(MappedFile::open(dir / "a.rec"));
+  for (const rec::Section& section : directory.sections) {
+    if (section.type != static_cast<std::uint32_t>(Column::codec)) continue;
+    // Wherever a stretch of records that are dealt with together ends.
+    for (const std::uint64_t record : {63u, 127u, 255u, 511u, 599u}) bytes[section.offset + record] = std::byte{0xee};
+  }
+  write_file(dir / "a.rec", bytes);
+  const VerifyReport report = verify(dir / "a.rec", {});
+  for (const std::uint64_t record : {63u, 127u, 255u, 300u, 511u, 599u}) {
+    CAPTURE(record);
+    CHECK(std::any_of(report.damage.begin(), report.damage.end(),
+                      [&](const Damage& damage) { return damage.record == record; }));
+  }
+  CHECK(report.records == 600);
+}
+
 TEST_CASE("a newer version and unknown features are unsupported, not damaged") {
   TempDir dir;
   write_dataset(dir / "a.rec", make_dataset({.records = 1}), {});

@@ -38,10 +38,10 @@ struct BuildOptions {
   std::uint64_t limit = 0;  ///< pack only the first so many entries; 0: all
   std::optional<std::uint64_t> shuffle_seed;  ///< store each split in shuffled order
   std::uint32_t shards = 0;                   ///< number of files; 0 and 1: one
-  std::uint64_t shard_size = 0;             ///< instead of `shards`: cut so that a shard's source bytes stay below this
-  std::optional<std::uint32_t> only_shard;  ///< build just this one (counted from 0) of `shards`
-  std::uint32_t alignment = 64;             ///< of payloads in rec files
-  std::uint64_t max_pixels = 178'956'970;   ///< larger images are refused
+  std::uint64_t shard_size = 0;  ///< instead of `shards`: cut so that a shard's source bytes do not exceed this
+  std::optional<std::uint32_t> only_shard;      ///< build just this one (counted from 0) of `shards`
+  std::uint32_t alignment = 64;                 ///< of payloads in rec files
+  std::uint64_t max_pixels = 178'956'970;       ///< larger images are refused
   std::map<std::string, std::string> metadata;  ///< free-form, stored in the dataset
   /// Called now and then on the thread that called build(). Returning false cancels: build() throws
   /// Error(invalid_argument, "cancelled") and leaves what a resume can use.
@@ -75,8 +75,9 @@ BuildReport build(const std::filesystem::path& source, const std::filesystem::pa
 BuildReport convert(const std::filesystem::path& input, const std::filesystem::path& output,
                     const BuildOptions& options);
 
-/// Writes a manifest at `output` that joins `inputs` (packed files, patterns or manifests) as one sequence. Refuses
-/// inputs whose classes or fields differ, and a key that stands in two of them.
+/// Writes a manifest at `output` that joins `inputs` (packed files, patterns or manifests) as one sequence. Throws
+/// damaged for inputs whose classes or fields differ, refused for a key that stands in two of them, invalid_argument if
+/// `output` is one of the inputs, already_exists, and what open_store throws.
 void merge(const std::filesystem::path& output, const std::vector<std::filesystem::path>& inputs, bool overwrite);
 
 /// The version of this library, "0.1.0".

@@ -45,8 +45,8 @@ struct DatasetInfo {
   std::uint64_t records = 0;
   std::uint64_t payload_bytes = 0;
   std::uint64_t pixels = 0;  ///< sum of width x height
-  /// Over key, label, split and checksum of every record in order. Equal for equal content in whatever format; 0 if
-  /// unknown.
+  /// Over key, label, split and checksum of every record in order. Equal for equal content in whatever format; of
+  /// several files read as one, a chain over theirs. 0 if unknown.
   std::uint64_t content_digest = 0;
 
   /// How many entries of the source were left out, how many of these were ignored, and the first kMaxLeftOut of them.

@@ -81,6 +81,8 @@ class StoreReader {
   /// The record with that key.
   virtual std::optional<std::uint64_t> find(std::string_view key) const = 0;
 
+  // Ranges of records are clipped to size(); both are advice and do not throw because of damage.
+
   /// Tells the operating system that the payloads of [first, first + count) are wanted soon.
   virtual void prefetch(std::uint64_t first, std::uint64_t count) const = 0;
   /// Takes the payloads of [first, first + count) out of this process's resident memory (they stay in the page cache).

@@ -1,9 +1,8 @@
 // Which of three layouts a folder has, and its listing:
 //
 // - split folders: all subfolders with images have the name of a split, in any case: train, training, val, valid,
-// validation, dev,
-//   test, testing. Each becomes a split under the name that it has on disk; train stands first, then val, then test. A
-//   split is a folder of class folders or flat (no labels); classes are the union over the splits.
+//   validation, dev, test, testing. Each becomes a split under the name that it has on disk; train stands first, then
+//   val, then test. A split is a folder of class folders or flat (no labels); classes are the union over the splits.
 // - class folders: the sorted names of the subfolders are the classes, as torchvision's ImageFolder has them.
 // - a flat folder: its files, without labels.
 //
@@ -49,17 +48,9 @@ int split_rank(std::string_view folder) {
   return -1;
 }
 
-bool has_image_extension(std::string_view path) {
-  constexpr std::array<std::string_view, 11> kExtensions = {".jpg", ".jpeg", ".jpe",  ".jfif", ".png", ".webp",
-                                                            ".bmp", ".tif",  ".tiff", ".gif",  ".ppm"};
-  const std::size_t dot = path.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  return std::find(kExtensions.begin(), kExtensions.end(), ascii_lower(path.substr(dot))) != kExtensions.end();
-}
-
 /// By name: this only tells a folder of images from one of annotations.
 bool holds_images(const File& root, const std::string& folder) {
-  return !walk_folder(root, folder, [](const WalkItem& item) { return !has_image_extension(item.path); });
+  return !walk_folder(root, folder, [](const WalkItem& item) { return !has_image_name(item.path); });
 }
 
 /// Names of the split folders in their order; empty if `root` has another layout.

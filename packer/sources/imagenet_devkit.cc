@@ -27,16 +27,6 @@ constexpr std::string_view kGroundTruth = "ILSVRC2012_validation_ground_truth.tx
 constexpr std::uint64_t kMaxGroundTruthBytes = 16u << 20;
 constexpr std::int64_t kMaxUnpackedBytes = 1ll << 30;
 
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
-
-bool is_folder(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
 std::string read_text(const File& file, const std::string& name) {
   const std::uint64_t size = file.size();
   if (size > kMaxGroundTruthBytes) {

@@ -43,16 +43,6 @@ Role role_of_name(std::string_view name) {
   return Role::none;
 }
 
-bool is_regular(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
-
-bool is_folder(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
 Role role_of(const fs::path& path) {
   constexpr int kMembersLookedAt = 8;
   try {
@@ -107,7 +97,7 @@ TarSet find_in_folder(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().native();
     const bool wanted = name.ends_with(".tar") || role_of_name(name) != Role::none;
-    if (wanted && is_regular(entry.path())) tars.push_back(entry.path());
+    if (wanted && is_file(entry.path())) tars.push_back(entry.path());
   }
   std::sort(tars.begin(), tars.end());
   for (const char* unpacked : {"train", "val", "test"}) {
@@ -132,7 +122,7 @@ TarSet find_in_folder(const fs::path& folder) {
 TarSet find_tars(const fs::path& path) {
   if (is_folder(path)) return find_in_folder(path);
   TarSet set;
-  if (!is_regular(path)) return set;
+  if (!is_file(path)) return set;
   set.folder = path.parent_path();
   if (set.folder.empty()) set.folder = ".";
   set.add(path, role_of(path));

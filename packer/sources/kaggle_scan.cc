@@ -29,16 +29,6 @@ constexpr std::array<const char*, 3> kSplits = {"train", "val", "test"};
 /// Far beyond the 50,000 and 1,000 that there are; keeps memory bounded whatever the files hold.
 constexpr std::size_t kMaxRows = 1u << 20;
 
-bool is_folder(const fs::path& path) {
-  std::error_code failed;
-  return fs::is_directory(path, failed);
-}
-
-bool is_file(const fs::path& path) {
-  std::error_code failed;
-  return fs::is_regular_file(path, failed);
-}
-
 bool has_split(const fs::path& folder) {
   return is_folder(folder / "train") || is_folder(folder / "val");
 }

@@ -310,7 +310,7 @@ void scan_manifest(const std::filesystem::path& path, const SourceOptions& optio
   const File file = File::open(path, File::Mode::read);
   // A separator that makes a column "path" wins over the name: tables with tabs are often called .csv.
   const char separator = separator_of(read_head(file)).value_or(separator_of_name(path).value_or(','));
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  const std::filesystem::path folder = folder_of(path);
   const std::uint32_t container = list.add_folder(folder);
   list.info.source_kind = "manifest";
   list.info.source_name = source_name_of(path);

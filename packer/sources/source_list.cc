@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <new>
 #include <span>
 #include <utility>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
+#include "formats/checksum.h"
 #include "formats/columns.h"
 #include "formats/key_sorter.h"
 #include "imgpack/error.h"
@@ -23,14 +22,10 @@ namespace {
 
 constexpr std::size_t kMaxWarnings = 100;
 
-/// A running XXH3-64.
+/// A checksum over values whose lengths are part of it.
 class Hasher {
  public:
-  Hasher() : state_(XXH3_createState()) {
-    if (state_ == nullptr) throw std::bad_alloc();
-    XXH3_64bits_reset(state_.get());
-  }
-  void update(std::span<const std::byte> bytes) { XXH3_64bits_update(state_.get(), bytes.data(), bytes.size()); }
+  void update(std::span<const std::byte> bytes) { checksum_.update(bytes); }
   void update(std::uint64_t number) {
     std::byte bytes[8];
     store_le(bytes, number);
@@ -40,13 +35,10 @@ class Hasher {
     update(static_cast<std::uint64_t>(text.size()));
     update(std::as_bytes(std::span(text.data(), text.size())));
   }
-  std::uint64_t digest() const { return XXH3_64bits_digest(state_.get()); }
+  std::uint64_t digest() const { return checksum_.value(); }
 
  private:
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-  };
-  std::unique_ptr<XXH3_state_t, Free> state_;
+  Checksummer checksum_;
 };
 
 class ListedSource final : public Source {

@@ -1,6 +1,5 @@
 // The list that every scan fills: entries in order, kept in a nameless file instead of in memory, and the folders and
-// files
-// ("containers") that their bytes lie in. One finished list is one Source.
+// files ("containers") that their bytes lie in. One finished list is one Source.
 #pragma once
 
 #include <cstdint>

@@ -1,14 +1,12 @@
-// Small helpers of all scans: names in messages, names of sources, places of errors.
+// Small helpers of all scans: names in messages, names of sources, what names say.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "formats/text.h"
-#include "imgpack/error.h"
+#include "mmap/paths.h"
 
 namespace imgpack {
 
@@ -18,12 +16,19 @@ std::string printable(std::string_view text);
 /// For DatasetInfo::source_name: the last component of what `path` resolves to, printable.
 std::string source_name_of(const std::filesystem::path& path);
 
-/// An error's place: a file, and an offset in it where that is known.
-inline ErrorPlace in_file(const std::filesystem::path& file, std::optional<std::uint64_t> offset = std::nullopt) {
-  return {.file = file.native(), .record = std::nullopt, .offset = offset};
+/// For telling layouts apart: false where it cannot be told, so that the scan says what is wrong.
+inline bool is_folder(const std::filesystem::path& path) noexcept {
+  return path_kind_or_none(path) == PathKind::folder;
+}
+inline bool is_file(const std::filesystem::path& path) noexcept {
+  return path_kind_or_none(path) == PathKind::file;
 }
 
 /// ASCII letters in lower case, whatever the locale; other bytes as they are.
 std::string ascii_lower(std::string_view text);
+
+/// Whether a file with that name claims to be an image (extensions that torchvision's ImageFolder takes, and a few
+/// more). What it is, only its content shows.
+bool has_image_name(std::string_view name);
 
 }  // namespace imgpack

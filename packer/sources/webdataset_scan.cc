@@ -251,16 +251,11 @@ std::vector<std::uint32_t> assign_splits(const std::vector<TarShard>& shards, So
   return numbers;
 }
 
-bool has_image_name(const fs::path& path) {
-  const std::string extension = path.extension().native();
-  return extension.size() > 1 && is_image_extension(ascii_lower(std::string_view(extension).substr(1)));
-}
-
 /// Whether a folder's own files are tars and no images.
 bool holds_tars_only(const fs::path& folder) {
   bool tars = false;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (has_image_name(entry.path())) return false;
+    if (has_image_name(entry.path().native())) return false;
     const std::string name = entry.path().filename().native();
     tars = tars || ((ascii_lower(name).ends_with(".tar") || is_compressed_tar_name(name)) && entry.is_regular_file());
   }
@@ -274,7 +269,7 @@ bool is_shard_folder(const fs::path& folder) {
     if (!entry.is_directory()) continue;
     if (!split_of_shard(entry.path().filename().native() + "/").empty() && holds_tars_only(entry.path())) any = true;
     for (const fs::directory_entry& inner : fs::directory_iterator(entry.path())) {
-      if (has_image_name(inner.path()) || inner.is_directory()) return false;
+      if (has_image_name(inner.path().native()) || inner.is_directory()) return false;
     }
   }
   return any || holds_tars_only(folder);
