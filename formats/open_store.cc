@@ -54,7 +54,14 @@ std::unique_ptr<StoreReader> open_file(const fs::path& path, std::span<const std
               at(path));
 }
 
+/// Opening a pipe would wait for a writer, and a device may have no end.
+void require_regular(const fs::path& path) {
+  if (fs::is_regular_file(path) || !fs::exists(path)) return;  // what is missing, open() reports
+  throw Error(ErrorCode::invalid_argument, "it is no regular file", at(path));
+}
+
 std::unique_ptr<StoreReader> open_one(const fs::path& path) {
+  require_regular(path);
   const File file = File::open(path, File::Mode::read);
   return open_file(path, read_head(file), file.size());
 }
@@ -93,6 +100,7 @@ std::unique_ptr<StoreReader> open_store(const fs::path& path) {
     throw Error(ErrorCode::invalid_argument, "it is a folder, not a packed dataset", at(path));
   }
   if (fs::exists(path)) {
+    require_regular(path);
     const File file = File::open(path, File::Mode::read);
     const std::vector<std::byte> head = read_head(file);
     if (recognise_manifest(head)) return open_manifest(path);

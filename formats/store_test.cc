@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,6 +186,49 @@ TEST_CASE("an existing output is replaced only when asked to, and two writers do
   });
 }
 
+TEST_CASE("a sealed output whose part was removed is made again") {
+  for_each_format([](Format format) {
+    TempDir dir;
+    const TestDataset dataset = make_dataset({.records = 5});
+    StoreOptions options{.format = format, .fingerprint = "f", .expected_records = 5};
+    const fs::path path = output(dir, format);
+    {
+      const auto writer = StoreWriter::create(path, dataset.info, options);
+      append_records(*writer, dataset, 0, 5);
+      writer->seal();
+    }
+    fs::remove(path.string() + ".partial");
+    options.resume = true;
+    const auto writer = StoreWriter::create(path, dataset.info, options);
+    CHECK_FALSE(writer->sealed());
+    append_records(*writer, dataset, writer->entries(), 5 - writer->entries());
+    writer->finish();
+    check_equal(*open_store(path), dataset);
+  });
+}
+
+TEST_CASE("links and pipes in an output's place are neither followed nor replaced") {
+  for_each_format([](Format format) {
+    TempDir dir;
+    const TestDataset dataset = make_dataset({.records = 2});
+    const StoreOptions options{.format = format, .overwrite = true};
+    write_file(dir / "victim", "precious");
+    for (const char* suffix : {".partial", ".journal"}) {
+      CAPTURE(suffix);
+      const fs::path link = output(dir, format).string() + suffix;
+      fs::create_symlink(dir / "victim", link);
+      CHECK(code_of([&] { StoreWriter::create(output(dir, format), dataset.info, options); }) ==
+            ErrorCode::invalid_argument);
+      CHECK(fs::file_size(dir / "victim") == 8);
+      fs::remove(link);
+    }
+    REQUIRE(::mkfifo(output(dir, format).c_str(), 0600) == 0);
+    CHECK(code_of([&] { StoreWriter::create(output(dir, format), dataset.info, options); }) ==
+          ErrorCode::invalid_argument);
+    CHECK(fs::is_fifo(output(dir, format)));
+  });
+}
+
 TEST_CASE("duplicate keys are refused when the index is written") {
   for_each_format([](Format format) {
     TempDir dir;
@@ -258,6 +302,8 @@ TEST_CASE("opening goes by content, never by name") {
   CHECK(code_of([&] { open_store(dir / "text.rec"); }) == ErrorCode::damaged);
   CHECK(code_of([&] { open_store(dir / "missing.rec"); }) == ErrorCode::not_found);
   CHECK(code_of([&] { open_store(dir.path()); }) == ErrorCode::invalid_argument);
+  REQUIRE(::mkfifo((dir / "pipe.rec").c_str(), 0600) == 0);
+  CHECK(code_of([&] { open_store(dir / "pipe.rec"); }) == ErrorCode::invalid_argument);
 }
 
 TEST_CASE("record numbers beyond the end are the caller's mistake") {

@@ -208,12 +208,24 @@ Leftover judge_leftover(const fs::path& path, const StoreOptions& options, const
   return Leftover::open;
 }
 
+/// What an interrupted build leaves is a regular file. A link of that name would lead the writer to somebody's file.
+void refuse_foreign(const fs::path& path) {
+  const fs::file_status status = fs::symlink_status(path);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return;
+  throw Error(ErrorCode::invalid_argument, "it stands where the build would keep its parts, but is no regular file",
+              at(path));
+}
+
 void check_options(const fs::path& path, const StoreOptions& options) {
   if (!std::has_single_bit(options.alignment) || options.alignment < 8 || options.alignment > 65536) {
     throw Error(ErrorCode::invalid_argument, "the alignment must be a power of two from 8 to 65536");
   }
   if (path.filename().empty()) throw Error(ErrorCode::invalid_argument, "the output needs a file name", at(path));
   if (fs::is_directory(path)) throw Error(ErrorCode::already_exists, "the output is a folder", at(path));
+  if (fs::is_other(path)) {  // a rename would replace even /dev/null
+    throw Error(ErrorCode::invalid_argument, "the output is no regular file, and never replaced", at(path));
+  }
+  for (const std::string_view suffix : {".partial", ".journal"}) refuse_foreign(with_suffix(path, suffix));
 }
 
 /// Files beside OUT may exist although OUT does not. Better said now than when the build comes to publishing them.
@@ -224,6 +236,14 @@ void refuse_existing_outputs(StoreBackend& backend, LockedFile& journal) {
     journal.remove();
     throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it", at(output.final_path));
   }
+}
+
+/// Whether somebody removed a part of a sealed build: it is neither where it was made nor published.
+bool lacks_output(const StoreBackend& backend) {
+  const std::vector<StoreBackend::Output> outputs = backend.outputs();
+  return std::any_of(outputs.begin(), outputs.end(), [](const StoreBackend::Output& output) {
+    return !fs::exists(output.temporary) && !fs::exists(output.final_path);
+  });
 }
 
 const FormatEntry& entry_of(Format format) {
@@ -261,6 +281,7 @@ std::unique_ptr<StoreWriter> StoreWriter::create(const fs::path& path, DatasetIn
                          .resume = leftover != Leftover::none};
   std::unique_ptr<StoreBackend> backend = entry.create(std::move(context));
   if (leftover == Leftover::none && !options.overwrite) refuse_existing_outputs(*backend, *journal);
+  if (leftover == Leftover::sealed && lacks_output(*backend)) leftover = Leftover::open;
   if (leftover == Leftover::open) {
     log = RecordLog::resume(journal->file(), backend->recover(journal->file()));
   } else if (leftover == Leftover::none) {

@@ -266,6 +266,11 @@ BuildReport run(const Source& source, const fs::path& output, const BuildOptions
 BuildReport build(const fs::path& source, const fs::path& output, const BuildOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   check_options(output, options);
+  std::error_code absent;
+  if (fs::equivalent(source, output, absent)) {
+    throw Error(ErrorCode::invalid_argument, "it is the source itself: choose another name for the output",
+                {.file = output.string(), .record = {}, .offset = {}});
+  }
   if (options.progress && !options.progress({})) throw Error(ErrorCode::invalid_argument, "cancelled");
   const std::unique_ptr<Source> opened =
       open_source(source, {.work_dir = folder_of(output), .need_sizes = options.shard_size != 0});

@@ -21,6 +21,16 @@ void list_shards(const StoreReader& store, std::vector<ManifestShard>& shards) {
   for (const auto& part : store.parts()) list_shards(*part, shards);
 }
 
+/// A manifest holds no records: written over one of its own shards, it would lose that shard's.
+void refuse_output_among(const std::vector<ManifestShard>& shards, const fs::path& output) {
+  for (const ManifestShard& shard : shards) {
+    std::error_code absent;
+    if (!fs::equivalent(shard.path, output, absent)) continue;
+    throw Error(ErrorCode::invalid_argument, "it is one of the files to join: choose another name for the manifest",
+                {.file = output.string(), .record = {}, .offset = {}});
+  }
+}
+
 void refuse_duplicate_keys(const StoreReader& store) {
   visit_key_slices(
       store.size(), [&](std::uint64_t record) { return store.key(record); },
@@ -45,6 +55,7 @@ void merge(const fs::path& output, const std::vector<fs::path>& inputs, bool ove
     stores.push_back(open_store(input));
     list_shards(*stores.back(), shards);
   }
+  refuse_output_among(shards, output);
   refuse_duplicate_keys(*make_sharded_store(output, std::move(stores)));
   write_manifest(output, shards, overwrite);
 }
