@@ -51,7 +51,16 @@ std::unique_ptr<StoreReader> open_file(const fs::path& path, std::span<const std
               in_file(path));
 }
 
+/// Opening a pipe would wait for a writer, and a device may have no end.
+void require_regular(const fs::path& path) {
+  const PathKind kind = path_kind(path);
+  if (kind == PathKind::folder || kind == PathKind::other) {
+    throw Error(ErrorCode::invalid_argument, "it is not a regular file", in_file(path));
+  }
+}
+
 std::unique_ptr<StoreReader> open_one(const fs::path& path) {
+  require_regular(path);
   const File file = File::open(path, File::Mode::read);
   return open_file(path, read_head(file), file.size());
 }

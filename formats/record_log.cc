@@ -107,6 +107,14 @@ std::optional<std::string> RecordLog::read_fingerprint(const File& file) {
   return fingerprint;
 }
 
+bool RecordLog::may_be_torn_log(const File& file) {
+  constexpr std::string_view kAnyVersion = kMagic.substr(0, 7);
+  std::byte head[kMagic.size()] = {};
+  file.read_some_at(0, head);
+  const bool zeros = std::all_of(std::begin(head), std::end(head), [](std::byte byte) { return byte == std::byte{0}; });
+  return zeros || std::memcmp(head, kAnyVersion.data(), kAnyVersion.size()) == 0;
+}
+
 RecordLog RecordLog::resume(File& file, std::uint64_t records) {
   RecordLogReader reader(file);
   std::uint64_t end = reader.offset();

@@ -68,6 +68,9 @@ class RecordLog {
   static RecordLog start(File& file, std::string_view fingerprint);
   /// The fingerprint of the log in `file`, or nothing if `file` holds no log of this version.
   static std::optional<std::string> read_fingerprint(const File& file);
+  /// Whether `file`, which holds no log, may be what is left of one: empty, of another version, or zeros after a power
+  /// cut.
+  static bool may_be_torn_log(const File& file);
   /// Goes on with the log in `file`, keeping `records` record rows and the left-out rows before the next one.
   static RecordLog resume(File& file, std::uint64_t records);
   /// Goes on with a log that was sealed, or gives nothing if it was not.

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,17 +151,40 @@ TEST_CASE("a sealed writer is finished by a resumed one, wherever publishing was
     options.resume = true;
     for (const bool only_publish : {true, false}) {
       const auto writer = StoreWriter::create(path, dataset.info, options);
-      CHECK(writer->sealed());
+      CHECK(writer->sealed() == !only_publish);  // a seal of another process is looked at again before it is published
       CHECK(writer->entries() == 5);
-      CHECK(writer->info().records == 5);
       if (only_publish) {
         writer->publish();
       } else {
         writer->finish();
       }
+      CHECK(writer->info().records == 5);
     }
     check_equal(*open_store(path), dataset);
     CHECK_FALSE(fs::exists(path.string() + ".journal"));
+  });
+}
+
+TEST_CASE("a sealed file that was damaged before it was published is mended by a resume") {
+  for_each_format([](Format format) {
+    TempDir dir;
+    const TestDataset dataset = make_dataset({.records = 30});
+    StoreOptions options{.format = format, .fingerprint = "f", .expected_records = 30};
+    write_dataset(dir / "whole", dataset, options);
+    const fs::path path = output(dir, format);
+    {
+      const auto writer = StoreWriter::create(path, dataset.info, options);
+      append_records(*writer, dataset, 0, 30);
+      writer->seal();
+    }
+    std::vector<std::byte> bytes = read_file(path.string() + ".partial");
+    bytes[bytes.size() / 2] ^= std::byte{1};
+    write_file(path.string() + ".partial", bytes);
+    options.resume = true;
+    const auto writer = StoreWriter::create(path, dataset.info, options);
+    append_records(*writer, dataset, writer->entries(), 30);
+    writer->finish();
+    CHECK(read_file(path) == read_file(dir / "whole"));
   });
 }
 
@@ -207,6 +231,49 @@ TEST_CASE("an existing output is replaced only when asked to, and two writers do
     writer->discard();
     CHECK_FALSE(fs::exists(dir / "busy.journal"));
     CHECK_FALSE(fs::exists(dir / "busy.partial"));
+  });
+}
+
+TEST_CASE("a sealed output whose part was removed is made again") {
+  for_each_format([](Format format) {
+    TempDir dir;
+    const TestDataset dataset = make_dataset({.records = 5});
+    StoreOptions options{.format = format, .fingerprint = "f", .expected_records = 5};
+    const fs::path path = output(dir, format);
+    {
+      const auto writer = StoreWriter::create(path, dataset.info, options);
+      append_records(*writer, dataset, 0, 5);
+      writer->seal();
+    }
+    fs::remove(path.string() + ".partial");
+    options.resume = true;
+    const auto writer = StoreWriter::create(path, dataset.info, options);
+    CHECK_FALSE(writer->sealed());
+    append_records(*writer, dataset, writer->entries(), 5 - writer->entries());
+    writer->finish();
+    check_equal(*open_store(path), dataset);
+  });
+}
+
+TEST_CASE("links and pipes in an output's place are neither followed nor replaced") {
+  for_each_format([](Format format) {
+    TempDir dir;
+    const TestDataset dataset = make_dataset({.records = 2});
+    const StoreOptions options{.format = format, .overwrite = true};
+    write_file(dir / "victim", "precious");
+    for (const char* suffix : {".partial", ".journal"}) {
+      CAPTURE(suffix);
+      const fs::path link = output(dir, format).string() + suffix;
+      fs::create_symlink(dir / "victim", link);
+      CHECK(code_of([&] { StoreWriter::create(output(dir, format), dataset.info, options); }) ==
+            ErrorCode::invalid_argument);
+      CHECK(fs::file_size(dir / "victim") == 8);
+      fs::remove(link);
+    }
+    REQUIRE(::mkfifo(output(dir, format).c_str(), 0600) == 0);
+    CHECK(code_of([&] { StoreWriter::create(output(dir, format), dataset.info, options); }) ==
+          ErrorCode::invalid_argument);
+    CHECK(fs::is_fifo(output(dir, format)));
   });
 }
 
@@ -283,6 +350,8 @@ TEST_CASE("opening goes by content, never by name") {
   CHECK(code_of([&] { open_store(dir / "text.rec"); }) == ErrorCode::damaged);
   CHECK(code_of([&] { open_store(dir / "missing.rec"); }) == ErrorCode::not_found);
   CHECK(code_of([&] { open_store(dir.path()); }) == ErrorCode::invalid_argument);
+  REQUIRE(::mkfifo((dir / "pipe.rec").c_str(), 0600) == 0);
+  CHECK(code_of([&] { open_store(dir / "pipe.rec"); }) == ErrorCode::invalid_argument);
 }
 
 TEST_CASE("record numbers beyond the end are the caller's mistake") {

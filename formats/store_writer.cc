@@ -40,14 +40,14 @@ std::string short_digest(const std::string& text) {
 class JournaledWriter final : public StoreWriter {
  public:
   JournaledWriter(fs::path path, DatasetInfo info, StoreOptions options, std::unique_ptr<LockedFile> journal,
-                  RecordLog log, std::unique_ptr<StoreBackend> backend, bool finished_before)
+                  RecordLog log, std::unique_ptr<StoreBackend> backend, bool was_sealed)
       : path_(std::move(path)),
         info_(std::move(info)),
         options_(std::move(options)),
         journal_(std::move(journal)),
         log_(std::move(log)),
         backend_(std::move(backend)),
-        resumed_(finished_before) {
+        was_sealed_(was_sealed) {
     seed_left_out_ = info_.left_out_count;
     seed_ignored_ = info_.ignored_count;
     if (log_.sealed()) complete_info();
@@ -95,10 +95,12 @@ class JournaledWriter final : public StoreWriter {
     bool found = false;
     for (const StoreBackend::Output& output : backend_->outputs()) {
       // A resumed writer may find that the interrupted one had already published some of them.
-      if (resumed_ && !path_exists(output.temporary) && path_exists(output.final_path)) {
+      if (was_sealed_ && !path_exists(output.temporary) && path_exists(output.final_path)) {
         found = true;
       } else {
-        publish_file(output.temporary, output.final_path, options_.overwrite);
+        // Files beside OUT that are there are its own.
+        const bool ours = was_sealed_ && output.final_path != path_;
+        publish_file(output.temporary, output.final_path, options_.overwrite || ours);
       }
     }
     if (found) require_published();
@@ -187,7 +189,7 @@ class JournaledWriter final : public StoreWriter {
   std::unique_ptr<LockedFile> journal_;  ///< its file must not move: the log writes to it
   RecordLog log_;
   std::unique_ptr<StoreBackend> backend_;
-  bool resumed_ = false;
+  bool was_sealed_ = false;  ///< an earlier writer had come to publishing
   bool published_ = false;
   std::uint64_t seed_left_out_ = 0;  ///< what the description that was handed in had already left out
   std::uint64_t seed_ignored_ = 0;
@@ -201,7 +203,11 @@ enum class Leftover : std::uint8_t { none, open, sealed };
 Leftover judge_leftover(const fs::path& path, const StoreOptions& options, const File& journal,
                         const std::string& fingerprint) {
   const std::optional<std::string> found = RecordLog::read_fingerprint(journal);
-  if (!found) return Leftover::none;
+  if (!found) {
+    if (RecordLog::may_be_torn_log(journal)) return Leftover::none;
+    throw Error(ErrorCode::already_exists,
+                "it stands where the build would keep its journal, but is none: move it away", in_file(journal.path()));
+  }
   if (!options.resume) {
     if (options.overwrite) return Leftover::none;
     throw Error(ErrorCode::already_exists,
@@ -216,6 +222,14 @@ Leftover judge_leftover(const fs::path& path, const StoreOptions& options, const
   return Leftover::open;
 }
 
+/// What an interrupted build leaves is a regular file. A link of that name would lead the writer to somebody's file.
+void refuse_foreign(const fs::path& path) {
+  const fs::file_status status = fs::symlink_status(path);
+  if (!fs::exists(status) || fs::is_regular_file(status)) return;
+  throw Error(ErrorCode::invalid_argument, "it stands where the build would keep its parts, but is no regular file",
+              in_file(path));
+}
+
 void check_options(const fs::path& path, const StoreOptions& options) {
   if (!std::has_single_bit(options.alignment) || options.alignment < 8 || options.alignment > 65536) {
     throw Error(ErrorCode::invalid_argument, "the alignment must be a power of two from 8 to 65536");
@@ -223,6 +237,13 @@ void check_options(const fs::path& path, const StoreOptions& options) {
   if (path.filename().empty()) throw Error(ErrorCode::invalid_argument, "the output needs a file name", in_file(path));
   if (path_kind(path) == PathKind::folder)
     throw Error(ErrorCode::already_exists, "the output is a folder", in_file(path));
+  if (path_kind(path) == PathKind::other) {  // a rename would replace even /dev/null
+    throw Error(ErrorCode::invalid_argument, "the output is no regular file, and never replaced", in_file(path));
+  }
+  if (path_kind(path) == PathKind::none && fs::is_symlink(fs::symlink_status(path))) {
+    throw Error(ErrorCode::invalid_argument, "the output is a broken symbolic link", in_file(path));
+  }
+  for (const std::string_view suffix : {".partial", ".journal"}) refuse_foreign(with_suffix(path, suffix));
 }
 
 /// Files beside OUT may exist although OUT does not. Better said now than when the build comes to publishing them.
@@ -233,6 +254,15 @@ void refuse_existing_outputs(StoreBackend& backend, LockedFile& journal) {
     journal.remove();
     throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it", in_file(output.final_path));
   }
+}
+
+/// A seal says that only publishing is left. Unless this process made it, the finished file may have been damaged
+/// since: then it is looked at again, like that of a build which was interrupted earlier. What has been published
+/// already can only be compared.
+Leftover judge_seal(const StoreBackend& backend, const StoreOptions& options) {
+  const StoreBackend::Output main = backend.outputs().back();
+  if (options.trust_seal) return Leftover::sealed;
+  return !path_exists(main.temporary) && path_exists(main.final_path) ? Leftover::sealed : Leftover::open;
 }
 
 const FormatEntry& entry_of(Format format) {
@@ -270,13 +300,18 @@ std::unique_ptr<StoreWriter> StoreWriter::create(const fs::path& path, DatasetIn
                          .resume = leftover != Leftover::none};
   std::unique_ptr<StoreBackend> backend = entry.create(std::move(context));
   if (leftover == Leftover::none && !options.overwrite) refuse_existing_outputs(*backend, *journal);
+  const bool was_sealed = leftover == Leftover::sealed;
+  if (was_sealed) leftover = judge_seal(*backend, options);
+  if (was_sealed && leftover == Leftover::open && !options.overwrite && path_exists(path)) {
+    throw Error(ErrorCode::already_exists, "it exists; --overwrite replaces it", in_file(path));
+  }
   if (leftover == Leftover::open) {
     log = RecordLog::resume(journal->file(), backend->recover(journal->file()));
   } else if (leftover == Leftover::none) {
     log = RecordLog::start(journal->file(), fingerprint);
   }
   return std::make_unique<JournaledWriter>(path, std::move(info), options, std::move(journal), std::move(*log),
-                                           std::move(backend), leftover == Leftover::sealed);
+                                           std::move(backend), was_sealed);
 }
 
 }  // namespace imgpack

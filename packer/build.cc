@@ -124,6 +124,7 @@ class Builder {
     const auto reopened = [](const Target& target) {
       StoreOptions options = target.store;
       options.resume = true;
+      options.trust_seal = true;  // every shard was sealed, or found sealed and looked at again, above
       return StoreWriter::create(target.path, target.info, options);
     };
     // Journals are removed in order, so that a missing one whose file exists means: published, and all others too.
@@ -263,6 +264,11 @@ BuildReport run(const Source& source, const fs::path& output, const BuildOptions
 BuildReport build(const fs::path& source, const fs::path& output, const BuildOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   check_options(output, options);
+  std::error_code absent;
+  if (fs::equivalent(source, output, absent)) {
+    throw Error(ErrorCode::invalid_argument, "it is the source itself: choose another name for the output",
+                {.file = output.string(), .record = {}, .offset = {}});
+  }
   if (options.progress && !options.progress({})) throw Error(ErrorCode::invalid_argument, "cancelled");
   const std::unique_ptr<Source> opened =
       open_source(source, {.work_dir = folder_of(output), .need_sizes = options.shard_size != 0});

@@ -112,6 +112,9 @@ struct StoreOptions {
   std::uint32_t alignment = 64;  ///< of payloads in rec files; a power of two from 8 to 65536
   bool overwrite = false;        ///< replace an existing output when finish() publishes
   bool resume = false;           ///< go on from what an interrupted writer left, if it left anything
+  /// With `resume`: a seal found there was made by this very process, and the file need not be read again before it is
+  /// published.
+  bool trust_seal = false;
   /// Names the input and the options that decide the output's bytes. A resume with another one is refused.
   std::string fingerprint;
   /// Upper bound for the number of records; decides the width of LMDB's keys.

@@ -131,6 +131,20 @@ def test_sources_that_are_no_sources(tmp_path):
     assert not (tmp_path / "a.rec").exists()
 
 
+def test_output_never_takes_the_place_of_an_input(folder, tmp_path):
+    out = tmp_path / "out.rec"
+    imgpack("build", folder, out)
+    before = out.read_bytes()
+    failure = imgpack_json("merge", out, out, "--overwrite", code=2)["error"]
+    assert failure["code"] == "invalid_argument" and failure["file"] == str(out)
+    assert out.read_bytes() == before
+    manifest = folder / "list.csv"
+    manifest.write_text("path,label\n" + "".join(f"{image.relative_to(folder)},a\n" for image in folder.rglob("*.J*")))
+    before = manifest.read_bytes()
+    assert imgpack_json("build", manifest, manifest, "--overwrite", code=2)["error"]["code"] == "invalid_argument"
+    assert manifest.read_bytes() == before
+
+
 def test_empty_class_is_a_warning(folder, tmp_path):
     (folder / "nothing").mkdir()
     report = imgpack_json("build", folder, tmp_path / "a.rec")
