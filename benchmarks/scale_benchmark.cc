@@ -124,6 +124,7 @@ void open_and_read(const fs::path& path, std::uint64_t count) {
   begin = Clock::now();
   for (std::uint64_t i = 0; i < 100'000; ++i) sum += store->bytes(i * 7919 % count).payload.size();
   const double many = since(begin);
+  const std::uint64_t allocated = allocations - before;
   fmt::print(
       "  open:   {:8.3f} ms; first record {:.4f} ms ({}); first lookup by key {:.3f} ms ({}); then {:.0f} ns a record, "
       "{} allocations in 100,000 reads{}; {:.1f} MB resident\n",

@@ -28,7 +28,7 @@ std::string_view hint_for(const Error& error, std::string_view command, std::str
   switch (error.code()) {
     case ErrorCode::refused:
       return command == "build" && !error.place().file.empty() && error.place().file != source
-                 ? "--on-error skip leaves out files that cannot be packed, and lists them"
+                 ? "--on-error skip leaves such files out and lists them; with --resume what is done so far is kept"
                  : "";
     case ErrorCode::damaged:
       return command == "verify" ? "" : "imgpack verify lists all that is wrong with a packed file";
