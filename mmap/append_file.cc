@@ -6,7 +6,7 @@
 namespace imgpack {
 
 AppendFile::AppendFile(File& file, std::uint64_t offset, std::size_t buffer_size)
-    : file_(&file), flushed_(offset), capacity_(buffer_size) {
+    : file_(&file), flushed_(offset), written_behind_(offset), capacity_(buffer_size) {
   // Not needlessly: ext4 takes a truncation for a sign that the file is being replaced, and flushes it when it is
   // closed.
   if (file_->size() != offset) file_->truncate(offset);
@@ -39,6 +39,13 @@ void AppendFile::pad_to(std::uint64_t alignment) {
     append(std::span(kZeros).first(piece));
     missing -= piece;
   }
+}
+
+void AppendFile::write_behind() noexcept {
+  constexpr std::uint64_t kStep = 16u << 20;
+  if (flushed_ - written_behind_ < kStep) return;
+  file_->start_writeback(written_behind_, flushed_ - written_behind_);
+  written_behind_ = flushed_;
 }
 
 void AppendFile::flush() {

@@ -28,10 +28,14 @@ class AppendFile {
   /// Zeros up to the next multiple of `alignment`. REQUIRES: alignment > 0.
   void pad_to(std::uint64_t alignment);
   void flush();
+  /// Asks the kernel to begin writing to disk what has been flushed, if that is some megabytes more than at the last
+  /// call: so that a sync at the end does not find everything still to do. Best effort.
+  void write_behind() noexcept;
 
  private:
   File* file_;
   std::uint64_t flushed_;
+  std::uint64_t written_behind_;  ///< all before this offset has been asked to be written to disk
   std::size_t capacity_;
   std::vector<std::byte> buffer_;
 };

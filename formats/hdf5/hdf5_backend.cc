@@ -25,9 +25,6 @@ namespace {
 
 using namespace hdf5;
 
-// Writing to disk begins this early, so that the sync at the end does not find everything still to do.
-constexpr std::uint64_t kWritebackStep = 16u << 20;
-
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
@@ -130,10 +127,7 @@ class Hdf5Backend final : public StoreBackend {
     row.payload_offset = out_->position();
     row.segments = record.segments;
     out_->append(record.payload);
-    if (out_->flushed() - written_back_ >= kWritebackStep) {
-      file_.start_writeback(written_back_, out_->flushed() - written_back_);
-      written_back_ = out_->flushed();
-    }
+    out_->write_behind();
   }
 
   std::uint64_t recover(const File& log) override {
@@ -174,10 +168,7 @@ class Hdf5Backend final : public StoreBackend {
   }
 
  private:
-  void start_at(std::uint64_t offset) {
-    out_.emplace(file_, offset);
-    written_back_ = offset;
-  }
+  void start_at(std::uint64_t offset) { out_.emplace(file_, offset); }
 
   void write_objects(FileWriter& file, const RecordLog& log, const DatasetInfo& info, std::uint64_t payload_bytes) {
     {
@@ -204,7 +195,6 @@ class Hdf5Backend final : public StoreBackend {
   std::uint64_t payload_base_;
   File file_;
   std::optional<AppendFile> out_;
-  std::uint64_t written_back_ = 0;
 };
 
 }  // namespace

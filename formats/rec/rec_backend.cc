@@ -12,9 +12,6 @@ namespace imgpack {
 
 namespace {
 
-// Writing to disk begins this early, so that the sync at the end does not find everything still to do.
-constexpr std::uint64_t kWritebackStep = 16u << 20;
-
 std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }
@@ -36,10 +33,7 @@ class RecBackend final : public StoreBackend {
       row.segments_offset = out_->position();
       out_->append(record.segments);
     }
-    if (out_->flushed() - written_back_ >= kWritebackStep) {
-      file_.start_writeback(written_back_, out_->flushed() - written_back_);
-      written_back_ = out_->flushed();
-    }
+    out_->write_behind();
   }
 
   std::uint64_t recover(const File& log) override {
@@ -83,15 +77,11 @@ class RecBackend final : public StoreBackend {
   }
 
  private:
-  void start_at(std::uint64_t offset) {
-    out_.emplace(file_, offset);
-    written_back_ = offset;
-  }
+  void start_at(std::uint64_t offset) { out_.emplace(file_, offset); }
 
   BackendContext context_;
   File file_;
   std::optional<AppendFile> out_;
-  std::uint64_t written_back_ = 0;
 };
 
 }  // namespace

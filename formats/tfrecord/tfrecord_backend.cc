@@ -20,9 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Writing to disk begins this early, so that the sync at the end does not find everything still to do.
-constexpr std::uint64_t kWritebackStep = 16u << 20;
-
 bool contains(const Frame& frame, std::uint64_t offset, std::uint64_t size) noexcept {
   const std::uint64_t begin = frame.offset + kFrameHeaderBytes;
   return offset >= begin && offset - begin <= frame.data.size() && size <= frame.data.size() - (offset - begin);
@@ -88,10 +85,7 @@ class TfrecordBackend final : public StoreBackend {
     out_->append(make_frame_trailer(crc));
     row.frame_size = out_->position() - row.frame_offset;
     chain_ = next_chain(chain_, mask_crc(crc));
-    if (out_->flushed() - written_back_ >= kWritebackStep) {
-      file_.start_writeback(written_back_, out_->flushed() - written_back_);
-      written_back_ = out_->flushed();
-    }
+    out_->write_behind();
   }
 
   std::uint64_t recover(const File& log) override {
@@ -144,10 +138,7 @@ class TfrecordBackend final : public StoreBackend {
   }
 
  private:
-  void start_at(std::uint64_t offset) {
-    out_.emplace(file_, offset);
-    written_back_ = offset;
-  }
+  void start_at(std::uint64_t offset) { out_.emplace(file_, offset); }
 
   static fs::path partial(const fs::path& path) { return side_file(path, ".partial"); }
 
@@ -185,7 +176,6 @@ class TfrecordBackend final : public StoreBackend {
   std::string dataset_;
   File file_;
   std::optional<AppendFile> out_;
-  std::uint64_t written_back_ = 0;
   std::uint64_t chain_ = 0;  ///< of the next record
 };
 
