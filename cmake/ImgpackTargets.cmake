@@ -37,6 +37,7 @@ function(imgpack_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE imgpack_test_main imgpack_test_support ${ARG_LIBRARIES})
+  target_compile_options(${name} PRIVATE -O1 -g1)  # the code under test keeps its own settings; tests compile faster
   imgpack_compile_settings(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)

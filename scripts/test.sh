@@ -12,6 +12,8 @@ jobs=$(nproc)
 
 "$root/scripts/install_packages.sh"
 cd "$root"
+# ccache finds what another checkout has compiled.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 
 for preset in "${presets[@]}"; do
   printf '\n== %s: build\n' "$preset"

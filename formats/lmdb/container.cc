@@ -83,7 +83,11 @@ void Container::open_databases() {
     return *found;
   };
   const std::optional<Database> meta = find(kMetaName);
-  if (!meta) foreign(pages_.path(), fmt::format("it has no database {}", kMetaName));
+  if (!meta) {
+    // Where our other databases are, the name of this one was damaged.
+    if (find(kRecordsName) || find(kKeysName) || find(kLookupName)) require(kMetaName);
+    foreign(pages_.path(), fmt::format("it has no database {}", kMetaName));
+  }
   databases_ = {.keys = require(kKeysName),
                 .lookup = require(kLookupName),
                 .meta = *meta,
