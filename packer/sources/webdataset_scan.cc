@@ -111,6 +111,24 @@ class Ignored {
   std::uint64_t others_ = 0;
 };
 
+/// Files of one sample that may be its image.
+struct Candidate {
+  std::uint64_t count = 0;
+  TarMember first;
+  std::string second;  ///< name of the second one
+  void add(const TarMember& member);
+};
+
+/// What is known of the sample whose files are just being read.
+struct Sample {
+  std::string name;
+  std::string first_member;
+  Candidate images;      ///< "0001.jpg"
+  Candidate odd_images;  ///< "0001.v2.jpg": taken if there is no other
+  std::optional<Label> cls;
+  std::optional<Label> json;
+};
+
 /// Collects the files of one sample after the other. Memory does not depend on how many files a sample has.
 class SampleCollector {
  public:
@@ -127,20 +145,6 @@ class SampleCollector {
   void flush();
 
  private:
-  struct Candidate {
-    std::uint64_t count = 0;
-    TarMember first;
-    std::string second;  ///< name of the second one
-    void add(const TarMember& member);
-  };
-  struct Sample {
-    std::string name;
-    std::string first_member;
-    Candidate images;      ///< "0001.jpg"
-    Candidate odd_images;  ///< "0001.v2.jpg": taken if there is no other
-    std::optional<Label> cls;
-    std::optional<Label> json;
-  };
   template <typename Parse>
   Label read_label(const TarMember& member, std::uint64_t limit, Parse parse) const;
   void describe_image(const Sample& sample, SourceEntry& entry) const;
@@ -155,7 +159,7 @@ class SampleCollector {
   SourceEntry entry_;
 };
 
-void SampleCollector::Candidate::add(const TarMember& member) {
+void Candidate::add(const TarMember& member) {
   ++count;
   if (count == 1) first = member;
   if (count == 2) second = member.name;
