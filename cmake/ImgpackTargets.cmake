@@ -27,7 +27,7 @@ endfunction()
 
 # imgpack_test(NAME SOURCES ... LIBRARIES ... [LABELS ...]): a doctest program, run as one CTest test.
 function(imgpack_test name)
-  if(NOT IMGPACK_BUILD_TESTS)
+  if(NOT IMGPACK_BUILD_TESTS OR IMGPACK_FUZZ)  # with clang, only the fuzzers are of interest
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
