@@ -128,8 +128,8 @@ void open_and_read(const fs::path& path, std::uint64_t count) {
   fmt::print(
       "  open:   {:8.3f} ms; first record {:.4f} ms ({}); first lookup by key {:.3f} ms ({}); then {:.0f} ns a record, "
       "{} allocations in 100,000 reads{}; {:.1f} MB resident\n",
-      open * 1e3, read * 1e3, good ? "right" : "WRONG", find * 1e3, found ? "right" : "WRONG", many * 1e4,
-      allocations - before, sum == 0 ? "?" : "", static_cast<double>(peak_resident_kib()) / 1024);
+      open * 1e3, read * 1e3, good ? "right" : "WRONG", find * 1e3, found ? "right" : "WRONG", many * 1e4, allocated,
+      sum == 0 ? "?" : "", static_cast<double>(peak_resident_kib()) / 1024);
 }
 
 void check(const fs::path& path) {
