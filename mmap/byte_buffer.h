@@ -29,6 +29,7 @@ class ByteBuffer {
     }
   }
   std::span<const std::byte> bytes() const noexcept { return {data_.get(), size_}; }
+  std::byte* data() noexcept { return data_.get(); }
   std::size_t size() const noexcept { return size_; }
   std::size_t capacity() const noexcept { return capacity_; }
 

@@ -1,0 +1,34 @@
+// Images that are not JPEG: PNG, WebP, BMP, TIFF and GIF.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "codec/image.h"
+#include "imgpack/record.h"
+
+namespace imgpack {
+
+enum class ImageStatus : std::uint8_t {
+  ok,
+  damaged,      ///< the data can't be decoded
+  too_large,    ///< more pixels than allowed
+  unsupported,  ///< this build, or imgpack, has no decoder for it
+};
+
+struct ImageResult {
+  ImageStatus status = ImageStatus::ok;
+  std::string reason;  ///< for people; empty if ok
+  bool ok() const noexcept { return status == ImageStatus::ok; }
+};
+
+/// Whether this build can decode such files at all.
+bool other_image_available(Codec codec) noexcept;
+
+/// Decodes the first picture of the file as Pillow 9.4's convert("RGB") shows it: palettes applied, alpha dropped,
+/// gray replicated, 16-bit gray clipped at 255, 16-bit colour cut to its high byte. Where it differs is said in
+/// codec/README.md. EXIF orientation is not applied. Thread-safe.
+ImageResult decode_other_image(std::span<const std::byte> file, Codec codec, std::uint64_t max_pixels, RgbImage& out);
+
+}  // namespace imgpack

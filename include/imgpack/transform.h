@@ -1,0 +1,65 @@
+// What a build makes of each image before it is stored.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace imgpack {
+
+/// Resampling filters, each equal to Pillow's of that name: antialiased, except nearest.
+enum class Interpolation : std::uint8_t { nearest, box, bilinear, hamming, bicubic, lanczos };
+std::string_view to_string(Interpolation interpolation) noexcept;
+std::optional<Interpolation> interpolation_from_name(std::string_view name) noexcept;
+
+enum class Encode : std::uint8_t {
+  keep,  ///< the file's own bytes
+  jpeg,  ///< re-encoded where that is needed; see Transform::quality
+  raw,   ///< predecoded RGB
+};
+
+enum class ResizeMode : std::uint8_t {
+  shorter,      ///< the shorter side becomes N, the other keeps the proportion: torchvision's Resize(N)
+  longer,       ///< the longer side becomes N
+  exact,        ///< N x N, whatever the proportion
+  center_crop,  ///< as shorter, then the N x N in the middle: Resize(N) and CenterCrop(N)
+};
+
+/// What happens to JPEG files whose bytes are kept.
+enum class JpegHandling : std::uint8_t {
+  keep,      ///< bytes as they are
+  baseline,  ///< progressive and arithmetic-coded ones become baseline Huffman, with the same coefficients
+  restart,   ///< all become baseline with restart markers and optimised tables, with the same coefficients
+};
+
+enum class Subsampling : std::uint8_t { s444, s422, s420 };
+
+struct Transform {
+  Encode encode = Encode::keep;
+  JpegHandling jpeg = JpegHandling::keep;
+  std::uint32_t resize = 0;  ///< N pixels; 0: sizes stay
+  ResizeMode resize_mode = ResizeMode::shorter;
+  Interpolation interpolation = Interpolation::bilinear;
+  /// Enlarge what is smaller. Otherwise smaller images keep their size with shorter and longer, and are refused with
+  /// exact and center_crop, whose results have one size.
+  bool upscale = false;
+  /// Of re-encoded JPEGs, 1 to 100; 90 if not given. A JPEG file that is not resized keeps its bytes unless quality or
+  /// subsampling is given.
+  std::optional<int> quality;
+  std::optional<Subsampling> subsampling;  ///< s420 if not given
+  std::optional<int> zstd_level;           ///< compress raw payloads, 1 to 22
+  bool normalize = false;                  ///< store pixels of whatever a GPU could not decode
+  bool index = true;                       ///< store the segment index of JPEGs
+  bool apply_exif_orientation = false;     ///< turn images as their EXIF says; needs encode jpeg or raw
+
+  bool operator==(const Transform&) const = default;
+
+  /// Throws invalid_argument, saying which options contradict each other.
+  void check() const;
+  /// As DatasetInfo::transform: {"encode": "raw", "resize": "256", ...}; only what matters for the result.
+  std::map<std::string, std::string> describe() const;
+};
+
+}  // namespace imgpack
