@@ -26,8 +26,8 @@ struct JpegResult {
   bool ok() const noexcept { return status == JpegStatus::ok; }
 };
 
-/// Decodes a whole JPEG as Pillow 9.4 shows it after convert("RGB"): libjpeg-turbo's defaults, gray replicated, CMYK and
-/// YCCK inverted and multiplied as Pillow does; refuses what Pillow refuses (data that end before the last row) and
+/// Decodes a whole JPEG as Pillow 9.4 shows it after convert("RGB"): libjpeg-turbo's defaults, gray replicated, CMYK
+/// and YCCK inverted and multiplied as Pillow does; refuses what Pillow refuses (data that end before the last row) and
 /// accepts what it accepts (corrupt data with warnings). Rows before the failure have been handed out then.
 /// Thread-safe.
 JpegResult decode_jpeg_rows(std::span<const std::byte> file, std::uint64_t max_pixels, RowSink& rows);
@@ -41,9 +41,10 @@ struct TranscodeOptions {
   bool restart_markers = false;  ///< one every few MCUs, so that rows of MCUs divide evenly where they can
 };
 
-/// Rewrites the entropy coding: baseline Huffman (extended where tables have 16 bits), optimised tables, one interleaved
-/// scan. Coefficients, quantisation tables, colour space and all APP and COM segments stay. Refuses (malformed) files
-/// for which libjpeg-turbo warns, since what their coefficients are is a matter of opinion. Thread-safe.
+/// Rewrites the entropy coding: baseline Huffman (extended where tables have 16 bits), optimised tables, one
+/// interleaved scan. Coefficients, quantisation tables, colour space and all APP and COM segments stay. Refuses
+/// (malformed) files for which libjpeg-turbo warns, since what their coefficients are is a matter of opinion.
+/// Thread-safe.
 JpegResult transcode_jpeg(std::span<const std::byte> file, std::uint64_t max_pixels, const TranscodeOptions& options,
                           ByteBuffer& out);
 

@@ -1,0 +1,71 @@
+// From segments to samples: entropy decoding and inverse DCT of one row of MCUs at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "codec/jpeg/block_sink.h"
+#include "codec/jpeg/crop_decoder.h"
+#include "codec/jpeg/crop_plan.h"
+#include "codec/jpeg/sample_rows.h"
+#include "codec/jpeg/tables.h"
+
+namespace imgpack::jpeg {
+
+/// Not thread-safe.
+class McuRowDecoder {
+ public:
+  /// Sets up `samples` for the plan's columns. `file`, `index`, `cache` and `samples` must outlive the calls of
+  /// decode().
+  void start(std::span<const std::byte> file, const SegmentIndex& index, const CropPlan& plan, HuffmanCache& cache,
+             std::array<SampleRows, kMaxComponents>& samples);
+  /// The samples of MCU row `row`, columns of the plan. Adds what it finds to `report`.
+  void decode(std::uint32_t row, DecodeReport& report);
+
+ private:
+  /// One block of an MCU.
+  struct BlockPlan {
+    const HuffmanTable* dc;
+    const HuffmanTable* ac;
+    const Dequantizer* dequantizer;
+    std::uint32_t component;
+    std::uint32_t x;  ///< blocks from the MCU's left edge
+    std::uint32_t y;
+  };
+  /// Where decoding has got to.
+  struct Cursor {
+    BitReader reader;
+    std::int16_t dc[kMaxComponents] = {};
+    std::uint32_t mcu = 0;            ///< number of the next MCU in the image
+    std::uint32_t until_restart = 0;  ///< MCUs up to the next restart marker; of no meaning without them
+  };
+
+  bool begin_segment(std::uint32_t segment, Cursor& cursor) const;
+  /// Takes a restart marker if one is due before cursor.mcu.
+  bool pass_restart(Cursor& cursor) const;
+  /// Whether the cursor, having passed the segment before, stands where the index says that `segment` begins.
+  bool stands_at(std::uint32_t segment, const Cursor& cursor) const;
+  bool skip_to(std::uint32_t column, Cursor& cursor) const;
+  /// Decodes MCUs of this row up to column `end`. False if the segment is damaged; then cursor.mcu is the bad MCU.
+  bool decode_to(std::uint32_t end, Cursor& cursor);
+  bool decode_mcu(std::uint32_t column, Cursor& cursor);
+  void blank(std::uint32_t column, std::uint32_t end);
+  BlockTarget target(const BlockPlan& block, std::uint32_t column);
+
+  std::span<const std::byte> file_;
+  const SegmentIndex* index_ = nullptr;
+  CropPlan plan_;
+  std::uint32_t mcus_per_row_ = 0;
+  std::array<SampleRows, kMaxComponents>* samples_ = nullptr;
+  ScanTables tables_;
+  std::array<Dequantizer, kMaxComponents> dequantizers_;
+  std::array<BlockPlan, kMaxBlocksInMcu> blocks_;
+  std::uint32_t block_count_ = 0;
+  std::uint32_t row_ = 0;
+  /// Of the row in work, by component: its first sample row.
+  std::array<std::uint8_t*, kMaxComponents> row_samples_{};
+  BlockSink sink_;
+};
+
+}  // namespace imgpack::jpeg

@@ -1,0 +1,102 @@
+#include "codec/jpeg/segment_index.h"
+
+#include <algorithm>
+
+#include "codec/jpeg/huffman.h"
+#include "codec/jpeg/segment_format.h"
+#include "mmap/little_endian.h"
+
+namespace imgpack::jpeg {
+
+namespace {
+
+constexpr std::uint32_t kMaxPositionBits = 32;
+constexpr std::uint32_t kMaxDcBits = 16;
+
+bool range_lies_in(std::uint64_t offset, std::uint64_t size, std::uint64_t all) {
+  return offset <= all && size <= all - offset;
+}
+
+bool table_lies_in(std::uint32_t offset, HuffmanClass huffman_class, std::span<const std::byte> file) {
+  if (!range_lies_in(offset, kHuffmanCounts, file.size())) return false;
+  const auto* table = reinterpret_cast<const std::uint8_t*>(file.data()) + offset;
+  std::uint32_t symbols = 0;
+  for (std::uint32_t i = 0; i < kHuffmanCounts; ++i) symbols += table[i];
+  return range_lies_in(offset + kHuffmanCounts, symbols, file.size()) && is_valid_huffman_table(table, huffman_class);
+}
+
+bool places_are_valid(const Frame& frame, std::span<const std::byte> file) {
+  if (!range_lies_in(frame.scan_offset, frame.scan_size, file.size())) return false;
+  for (std::uint32_t c = 0; c < frame.component_count; ++c) {
+    const Component& component = frame.components[c];
+    const std::uint32_t quant_size = component.quant_16bit ? 2 * kBlockCoefficients : kBlockCoefficients;
+    if (!range_lies_in(component.quant_offset, quant_size, file.size()) ||
+        !table_lies_in(component.dc_offset, HuffmanClass::dc, file) ||
+        !table_lies_in(component.ac_offset, HuffmanClass::ac, file)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void read_component(const std::byte* at, SegmentIndex& index, std::uint32_t c) {
+  Component& component = index.frame.components[c];
+  const auto sampling = static_cast<std::uint8_t>(at[kSamplingAt]);
+  component.h = sampling >> 4;
+  component.v = sampling & 15;
+  component.quant_16bit = static_cast<std::uint8_t>(at[kQuantFlagAt]) == 1;
+  component.quant_offset = load_le<std::uint32_t>(at + kQuantOffsetAt);
+  component.dc_offset = load_le<std::uint32_t>(at + kDcOffsetAt);
+  component.ac_offset = load_le<std::uint32_t>(at + kAcOffsetAt);
+  index.dc_bits[c] = static_cast<std::uint8_t>(at[kDcBitsAt]);
+  index.dc_base[c] = load_le<std::int16_t>(at + kDcBaseAt);
+}
+
+/// Whether the unused bytes and numbers are what a writer writes.
+bool is_canonical(const std::byte* component) {
+  const auto quant_flag = static_cast<std::uint8_t>(component[kQuantFlagAt]);
+  return quant_flag <= 1 && component[kReservedByteAt] == std::byte{0} &&
+         load_le<std::uint16_t>(component + kReservedAt) == 0 &&
+         static_cast<std::uint8_t>(component[kDcBitsAt]) <= kMaxDcBits;
+}
+
+}  // namespace
+
+IndexStatus open_segment_index(std::span<const std::byte> bytes, std::span<const std::byte> file, SegmentIndex& out) {
+  if (bytes.empty()) return IndexStatus::absent;
+  if (static_cast<std::uint8_t>(bytes[kVersionAt]) != kSegmentIndexVersion) return IndexStatus::unsupported;
+  if (bytes.size() < kIndexHeaderSize) return IndexStatus::damaged;
+  const std::byte* at = bytes.data();
+  out = {};
+  Frame& frame = out.frame;
+  const auto color = static_cast<std::uint8_t>(at[kColorAt]);
+  if (color > static_cast<std::uint8_t>(ColorModel::rgb)) return IndexStatus::damaged;
+  frame.color = static_cast<ColorModel>(color);
+  frame.component_count = static_cast<std::uint8_t>(at[kComponentCountAt]);
+  frame.width = load_le<std::uint16_t>(at + kWidthAt);
+  frame.height = load_le<std::uint16_t>(at + kHeightAt);
+  frame.restart_interval = load_le<std::uint16_t>(at + kRestartIntervalAt);
+  frame.scan_offset = load_le<std::uint32_t>(at + kScanOffsetAt);
+  frame.scan_size = load_le<std::uint32_t>(at + kScanSizeAt);
+  out.segment_mcus = load_le<std::uint16_t>(at + kSegmentMcusAt);
+  out.position_bits = static_cast<std::uint8_t>(at[kPositionBitsAt]);
+  if (frame.component_count != 1 && frame.component_count != kMaxComponents) return IndexStatus::damaged;
+  const std::size_t entries_at = kIndexHeaderSize + frame.component_count * kIndexComponentSize;
+  if (bytes.size() < entries_at) return IndexStatus::damaged;
+  for (std::uint32_t c = 0; c < frame.component_count; ++c) {
+    const std::byte* component = at + kIndexHeaderSize + c * kIndexComponentSize;
+    if (!is_canonical(component)) return IndexStatus::damaged;
+    read_component(component, out, c);
+  }
+  if (!has_valid_geometry(frame) || out.position_bits > kMaxPositionBits || out.segment_mcus == 0 ||
+      out.segment_mcus > frame.mcus_per_row() || !places_are_valid(frame, file)) {
+    return IndexStatus::damaged;
+  }
+  const std::uint64_t entries_size = (std::uint64_t{out.segment_count()} * out.entry_bits() + 7) / 8;
+  if (bytes.size() - entries_at != entries_size) return IndexStatus::damaged;
+  out.entries = reinterpret_cast<const std::uint8_t*>(at) + entries_at;
+  out.entries_size = static_cast<std::uint32_t>(entries_size);
+  return IndexStatus::ok;
+}
+
+}  // namespace imgpack::jpeg
