@@ -22,8 +22,8 @@ IMGPACK_HD constexpr ZigzagOrder zigzag_order() {
 /// For each coefficient in zigzag order: what to multiply it by and where in the block's memory it goes.
 struct Dequantizer {
   struct Entry {
-    std::uint16_t quant;
-    std::uint16_t place;
+    std::uint32_t quant;
+    std::uint32_t place;
   };
   Entry entries[kBlockCoefficients];
 };
@@ -69,7 +69,8 @@ IMGPACK_HD inline std::uint32_t decode_block(BitReader& reader, const HuffmanTab
   bool bad = false;
   predictor = decode_dc(reader, dc, predictor, bad);
   if (bad) return kBadBlock;
-  block[dequantizer.entries[0].place] = static_cast<std::int16_t>(predictor * dequantizer.entries[0].quant);
+  block[dequantizer.entries[0].place] =
+      static_cast<std::int16_t>(static_cast<std::uint32_t>(predictor) * dequantizer.entries[0].quant);
   std::uint32_t last = 0;
   std::uint32_t k = 1;
   do {
@@ -84,7 +85,7 @@ IMGPACK_HD inline std::uint32_t decode_block(BitReader& reader, const HuffmanTab
     k += advance_of(symbol);
     if (k >= kBlockCoefficients) return k >= kEndOfBlock ? last : kBadBlock;
     const Dequantizer::Entry entry = dequantizer.entries[k];
-    block[entry.place] = static_cast<std::int16_t>(value_of(symbol) * entry.quant);
+    block[entry.place] = static_cast<std::int16_t>(static_cast<std::uint32_t>(value_of(symbol)) * entry.quant);
     last = k++;
   } while (k < kBlockCoefficients);
   return last;

@@ -14,7 +14,7 @@ namespace {
 
 /// MCUs of a segment: as few as the options' share of the scan allows, in segments of even length.
 std::uint32_t choose_segment_mcus(const Frame& frame, const IndexOptions& options) {
-  constexpr std::uint32_t kUsualDcBits = 9;  // what real photographs need at usual qualities
+  constexpr std::uint32_t kUsualDcBits = 7;  // what real photographs need at usual qualities
   const std::uint32_t row = frame.mcus_per_row();
   if (options.segment_mcus != 0) return std::min(options.segment_mcus, row);
   const std::uint32_t restart = frame.restart_interval;

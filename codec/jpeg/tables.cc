@@ -53,8 +53,7 @@ Dequantizer dequantizer(const Component& component, std::span<const std::byte> f
     const std::uint32_t quant =
         component.quant_16bit ? static_cast<std::uint32_t>(values[2 * k] << 8 | values[2 * k + 1]) : values[k];
     const std::uint32_t natural = kOrder.natural[k];
-    result.entries[k] = {static_cast<std::uint16_t>(quant),
-                         static_cast<std::uint16_t>(natural / kBlockSize * stride + natural % kBlockSize)};
+    result.entries[k] = {quant, natural / kBlockSize * stride + natural % kBlockSize};
   }
   return result;
 }
