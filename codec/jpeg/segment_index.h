@@ -79,7 +79,7 @@ IndexStatus open_segment_index(std::span<const std::byte> bytes, std::span<const
 
 struct IndexOptions {
   /// The index may take this share of the file's entropy-coded bytes; segments become as short as that allows.
-  double share = 1.0 / 53;
+  double share = 1.0 / 54;
   /// But no shorter than this many blocks.
   std::uint32_t min_blocks = 12;
   /// Exactly so many MCUs a segment, whatever the share; 0: as above. For measurements.
