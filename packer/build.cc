@@ -13,6 +13,7 @@
 #include "mmap/paths.h"
 #include "mmap/publish.h"
 #include "packer/pipeline.h"
+#include "packer/raw_shape.h"
 #include "packer/selection.h"
 #include "packer/source.h"
 
@@ -107,7 +108,8 @@ class Builder {
                     .fingerprint = fmt::format("{:016x}|{}-{}|{}|{}", source_.digest(), range.begin, range.end,
                                                options_.shuffle_seed ? fmt::format("{}", *options_.shuffle_seed) : "-",
                                                options_.max_pixels),
-                    .expected_records = range.end - range.begin};
+                    .expected_records = range.end - range.begin,
+                    .raw_shape = raw_shape_of(target.info)};
     return target;
   }
 
