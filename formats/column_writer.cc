@@ -63,9 +63,9 @@ class ColumnWriter {
   ColumnWriter(const LogTotals& totals, const DatasetInfo& info, const ColumnOptions& options, ColumnSink& sink)
       : info_(info), options_(options), set_(sink), sorter_(options.work_dir) {
     const std::uint64_t n = totals.records;
-    if (options.payload_bounds) {
+    if (options.payloads == PayloadColumns::bounds) {
       payload_bounds_ = set_.declare(Column::payload_bounds, 8, n + 1);
-    } else {
+    } else if (options.payloads == PayloadColumns::places) {
       payload_offset_ = set_.declare(Column::payload_offset, 8, n);
       payload_size_ = set_.declare(Column::payload_size, 8, n);
     }
@@ -104,9 +104,9 @@ class ColumnWriter {
   }
 
   void add(const LogRow& row) {
-    if (options_.payload_bounds) {
+    if (options_.payloads == PayloadColumns::bounds) {
       set_.add(payload_bounds_, payload_end_ += row.meta.payload_size);
-    } else {
+    } else if (options_.payloads == PayloadColumns::places) {
       set_.add(payload_offset_, row.payload_offset);
       set_.add(payload_size_, row.meta.payload_size);
     }
@@ -158,7 +158,7 @@ class ColumnWriter {
  private:
   void add_first_bounds() {
     constexpr std::uint64_t kZero = 0;
-    if (options_.payload_bounds) set_.add(payload_bounds_, kZero);
+    if (options_.payloads == PayloadColumns::bounds) set_.add(payload_bounds_, kZero);
     if (has_segments_ && options_.segment_blob) set_.add(segment_bounds_, kZero);
     set_.add(key_bounds_, kZero);
     for (std::size_t i = 0; i < info_.fields.size(); ++i) {

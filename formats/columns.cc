@@ -88,10 +88,12 @@ ColumnTable ColumnTable::create(Layout layout, const std::function<ColumnView(Co
   const std::uint64_t n = table.layout_.records;
   if (n > (std::uint64_t{1} << 56)) throw_damaged(table.layout_.file, std::nullopt, "the record count is absurd");
   const Collector collect(table.layout_, find_column);
-  table.payload_bounds_ = collect.optional(Column::payload_bounds, n + 1, 8);
-  if (!table.payload_bounds_.present()) {
-    table.payload_offset_ = collect.required(Column::payload_offset, n, 8);
-    table.payload_size_ = collect.required(Column::payload_size, n, 8);
+  if (!table.layout_.fixed_payload_size) {
+    table.payload_bounds_ = collect.optional(Column::payload_bounds, n + 1, 8);
+    if (!table.payload_bounds_.present()) {
+      table.payload_offset_ = collect.required(Column::payload_offset, n, 8);
+      table.payload_size_ = collect.required(Column::payload_size, n, 8);
+    }
   }
   table.segment_bounds_ = collect.optional(Column::segment_bounds, n + 1, 8);
   if (table.segment_bounds_.present()) {
@@ -150,11 +152,13 @@ RecordMeta ColumnTable::meta(std::uint64_t record) const {
 }
 
 std::uint64_t ColumnTable::payload_offset(std::uint64_t record) const noexcept {
+  if (layout_.fixed_payload_size) return layout_.payload_base + record * *layout_.fixed_payload_size;
   return payload_offset_.present() ? at64(payload_offset_, record)
                                    : layout_.payload_base + at64(payload_bounds_, record);
 }
 
 std::uint64_t ColumnTable::payload_size(std::uint64_t record) const {
+  if (layout_.fixed_payload_size) return *layout_.fixed_payload_size;
   if (payload_size_.present()) return at64(payload_size_, record);
   const std::uint64_t begin = at64(payload_bounds_, record);
   const std::uint64_t end = at64(payload_bounds_, record + 1);

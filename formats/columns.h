@@ -72,7 +72,9 @@ class ColumnTable {
     std::uint64_t records = 0;
     std::vector<FieldSpec> fields;
     std::filesystem::path file;      ///< for error messages: the file that holds the columns
-    std::uint64_t payload_base = 0;  ///< what payload_bounds are relative to
+    std::uint64_t payload_base = 0;  ///< where payloads begin: what payload_bounds are relative to
+    /// All payloads have this many bytes and follow one another: no column says where they are.
+    std::optional<std::uint64_t> fixed_payload_size;
   };
   /// Throws damaged if a required column is missing or has another length than `layout` asks for. `find_column` returns
   /// the bytes of a column, or an absent view if there is none. ColumnTable() is a table of no records.
@@ -136,8 +138,15 @@ class ColumnSink {
   virtual void write(std::size_t index, std::span<const std::byte> bytes) = 0;
 };
 
+/// How columns say where payloads are.
+enum class PayloadColumns : std::uint8_t {
+  places,  ///< payload_offset and payload_size
+  bounds,  ///< payload_bounds
+  none,    ///< not at all: they have one size and follow one another
+};
+
 struct ColumnOptions {
-  bool payload_bounds = false;   ///< payload_bounds instead of payload_offset and payload_size
+  PayloadColumns payloads = PayloadColumns::places;
   bool segments_offset = false;  ///< besides segments_size, for segments that do not follow the payload
   bool segment_blob = false;     ///< segment_bounds and segment_bytes (from LogRow::segments) instead of segments_size
   bool frames = false;           ///< frame_offset and frame_size

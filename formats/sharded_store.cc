@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -105,6 +106,7 @@ class ShardedStore final : public StoreReader {
                                 shards_.front()->path().string()),
                     in_file(shards_[i]->path()));
       }
+      join_transform(other.transform);
       info_.records += other.records;
       info_.payload_bytes += other.payload_bytes;
       info_.pixels += other.pixels;
@@ -119,6 +121,15 @@ class ShardedStore final : public StoreReader {
       }
       for (const Split& split : other.splits) add_split(split, begins_[i]);
     }
+  }
+
+  /// What holds for some files only is "mixed".
+  void join_transform(const std::map<std::string, std::string>& other) {
+    for (auto& [key, value] : info_.transform) {
+      const auto found = other.find(key);
+      if (found == other.end() || found->second != value) value = "mixed";
+    }
+    for (const auto& [key, value] : other) info_.transform.try_emplace(key, "mixed");
   }
 
   /// Ranges of one split that meet at a shard's edge become one.

@@ -90,6 +90,23 @@ TEST_CASE("files of different datasets are not joined, and a key in two of them 
   CHECK_THROWS_AS(open_store(dir / "a*.rec"), Error);
 }
 
+TEST_CASE("what was done to some of several files only is not said of all") {
+  TempDir dir;
+  using Transform = std::map<std::string, std::string>;
+  const auto write = [&](std::string_view name, Transform transform) {
+    TestDataset dataset = make_dataset({.records = 1});
+    dataset.info.transform = std::move(transform);
+    write_dataset(dir / name, dataset, {});
+  };
+  write("a1.rec", {{"encode", "raw"}, {"interpolation", "bilinear"}, {"raw_shape", "8x8"}});
+  write("a2.rec", {{"encode", "raw"}, {"interpolation", "bilinear"}, {"raw_shape", "9x9"}, {"resize", "9"}});
+  write("a3.rec", {{"encode", "raw"}, {"interpolation", "bilinear"}, {"raw_shape", "8x8"}});
+  CHECK(open_store(dir / "a[13].rec")->info().transform ==
+        Transform{{"encode", "raw"}, {"interpolation", "bilinear"}, {"raw_shape", "8x8"}});
+  CHECK(open_store(dir / "a*.rec")->info().transform ==
+        Transform{{"encode", "raw"}, {"interpolation", "bilinear"}, {"raw_shape", "mixed"}, {"resize", "mixed"}});
+}
+
 TEST_CASE("a manifest refuses names that it cannot hold") {
   TempDir dir;
   try {

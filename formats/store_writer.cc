@@ -29,8 +29,15 @@ constexpr std::size_t kMaxLeftOutText = 4096;
 
 /// Everything that decides the bytes of the output.
 std::string fingerprint_of(const DatasetInfo& info, const StoreOptions& options) {
-  return fmt::format("{}|{}|{}|{}|{}", to_string(options.format), options.alignment, options.expected_records,
-                     dataset_info_to_json(info), options.fingerprint);
+  const RawShape shape = options.raw_shape.value_or(RawShape{});
+  return fmt::format("{}|{}|{}|{}x{}|{}|{}", to_string(options.format), options.alignment, options.expected_records,
+                     shape.height, shape.width, dataset_info_to_json(info), options.fingerprint);
+}
+
+bool has_shape(const Record& record, RawShape shape) noexcept {
+  const RecordMeta& meta = record.meta;
+  return meta.codec == Codec::raw_rgb8 && meta.height == shape.height && meta.width == shape.width &&
+         meta.channels == 3 && record.payload.size() == shape.bytes();
 }
 
 std::string short_digest(const std::string& text) {
@@ -147,6 +154,10 @@ class JournaledWriter final : public StoreWriter {
     if (record.meta.payload_size != record.payload.size() || record.meta.segments_size != record.segments.size()) {
       refuse("its description does not fit its bytes");
     }
+    if (options_.raw_shape && !has_shape(record, *options_.raw_shape)) {
+      refuse(fmt::format("it is not raw pixels of {} x {} (height x width), as all records of this dataset are",
+                         options_.raw_shape->height, options_.raw_shape->width));
+    }
     if (record.fields.size() != info_.fields.size()) refuse("it does not have one value a field");
     for (std::size_t i = 0; i < info_.fields.size(); ++i) {
       const std::uint64_t size = info_.fields[i].value_size();
@@ -233,6 +244,13 @@ void refuse_foreign(const fs::path& path) {
 void check_options(const fs::path& path, const StoreOptions& options) {
   if (!std::has_single_bit(options.alignment) || options.alignment < 8 || options.alignment > 65536) {
     throw Error(ErrorCode::invalid_argument, "the alignment must be a power of two from 8 to 65536");
+  }
+  if (const auto& shape = options.raw_shape) {
+    const auto in_range = [](std::uint32_t side) { return side >= 1 && side <= RawShape::kMaxSide; };
+    if (!in_range(shape->height) || !in_range(shape->width)) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("raw images have sides of 1 to {} pixels", RawShape::kMaxSide));
+    }
   }
   if (path.filename().empty()) throw Error(ErrorCode::invalid_argument, "the output needs a file name", in_file(path));
   if (path_kind(path) == PathKind::folder)

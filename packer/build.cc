@@ -13,6 +13,7 @@
 #include "mmap/paths.h"
 #include "mmap/publish.h"
 #include "packer/pipeline.h"
+#include "packer/raw_shape.h"
 #include "packer/selection.h"
 #include "packer/source.h"
 
@@ -104,10 +105,12 @@ class Builder {
                     .alignment = options_.alignment,
                     .overwrite = options_.overwrite,
                     .resume = options_.resume,
-                    .fingerprint = fmt::format("{:016x}|{}-{}|{}|{}", source_.digest(), range.begin, range.end,
-                                               options_.shuffle_seed ? fmt::format("{}", *options_.shuffle_seed) : "-",
-                                               options_.max_pixels),
-                    .expected_records = range.end - range.begin};
+                    // With a limit, what stands at a position depends on how many there are.
+                    .fingerprint = fmt::format(
+                        "{:016x}|{}-{} of {}|{}|{}", source_.digest(), range.begin, range.end, selection_.size(),
+                        options_.shuffle_seed ? fmt::format("{}", *options_.shuffle_seed) : "-", options_.max_pixels),
+                    .expected_records = range.end - range.begin,
+                    .raw_shape = raw_shape_of(target.info)};
     return target;
   }
 
@@ -173,8 +176,17 @@ class Builder {
   }
 
   void give_back(std::uint64_t position, std::uint64_t count) const {
-    if (!options_.shuffle_seed) return source_.done_with(position, count);
-    for (std::uint64_t i = position; i < position + count; ++i) source_.done_with(selection_(i), 1);
+    std::uint64_t first = 0;
+    std::uint64_t run = 0;  // entries from `first` on
+    for (std::uint64_t i = position; i < position + count; ++i) {
+      const std::uint64_t entry = selection_(i);
+      if (run != 0 && entry != first + run) {
+        source_.done_with(first, run);
+        run = 0;
+      }
+      if (run++ == 0) first = entry;
+    }
+    if (run != 0) source_.done_with(first, run);
   }
 
   void store(const PreparedEntry& prepared, StoreWriter& writer) {

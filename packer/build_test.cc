@@ -2,7 +2,9 @@
 #include "imgpack/build.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -105,6 +107,47 @@ TEST_CASE("shuffled storage keeps splits together, and depends on the seed alone
   std::sort(plain.begin(), plain.end());
   std::sort(shuffled.begin(), shuffled.end());
   CHECK(plain == shuffled);
+}
+
+TEST_CASE("a limited build takes some of each class, whole or in shards, from a folder or a packed file") {
+  const TempDir dir;
+  make_image_folder(dir / "images", 3, 20);
+  build(dir / "images", dir / "plain.rec", {});
+  build(dir / "images", dir / "a.rec", {.threads = 3, .limit = 10});
+  convert(dir / "plain.rec", dir / "b.rec", {.limit = 10});
+  CHECK(read_file(dir / "a.rec") == read_file(dir / "b.rec"));
+  build(dir / "images", dir / "s.rec", {.limit = 10, .shards = 3});
+  CHECK(keys_in(dir / "s.rec") == keys_in(dir / "a.rec"));
+
+  const auto store = open_store(dir / "a.rec");
+  REQUIRE(store->size() == 10);
+  std::map<std::int64_t, int> first_split;
+  for (std::uint64_t i = 0; i < store->info().splits[0].end; ++i) ++first_split[store->meta(i).label];
+  REQUIRE(first_split.size() == 3);
+  for (const auto& [label, count] : first_split) CHECK(std::abs(count - first_split[0]) <= 1);
+
+  build(dir / "images", dir / "c.rec", {.limit = 10, .shuffle_seed = 3});
+  std::vector<std::string> plain = keys_in(dir / "a.rec");
+  std::vector<std::string> shuffled = keys_in(dir / "c.rec");
+  CHECK(plain != shuffled);
+  std::sort(plain.begin(), plain.end());
+  std::sort(shuffled.begin(), shuffled.end());
+  CHECK(plain == shuffled);
+}
+
+TEST_CASE("a shard is not resumed with another limit, although it holds as many entries") {
+  const TempDir dir;
+  make_image_folder(dir / "images", 3, 20);
+  int left = 2;
+  const auto cancel = [&left](const BuildProgress&) { return --left > 0; };
+  BuildOptions options{.limit = 10, .shards = 2, .only_shard = 0, .progress = cancel};
+  CHECK(error_of([&] { build(dir / "images", dir / "a.rec", options); }).message() == "cancelled");
+  options.progress = nullptr;
+  options.resume = true;
+  options.limit = 9;  // five entries in the first of two shards too
+  CHECK(error_of([&] { build(dir / "images", dir / "a.rec", options); }).code() == ErrorCode::invalid_argument);
+  options.limit = 10;
+  CHECK(build(dir / "images", dir / "a.rec", options).records == 5);
 }
 
 TEST_CASE("merging never replaces one of its inputs by the manifest") {

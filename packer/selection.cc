@@ -14,16 +14,20 @@ constexpr std::size_t kMaxShards = 99'999;  // what five digits in a file name c
 
 Selection::Selection(const Source& source, std::uint64_t limit, std::optional<std::uint64_t> shuffle_seed)
     : size_(limit == 0 ? source.size() : std::min(limit, source.size())) {
-  if (!shuffle_seed) return;
+  if (size_ < source.size()) runs_ = choose_balanced(source, size_);
+  if (shuffle_seed) shuffle(source, *shuffle_seed);
+}
+
+void Selection::shuffle(const Source& source, std::uint64_t seed) {
   SourceEntry entry;
   std::uint64_t begin = 0;
   std::uint32_t split = 0;
   for (std::uint64_t i = 0; i <= size_; ++i) {
-    if (i < size_) source.entry(i, entry);
+    if (i < size_) source.entry(chosen(i), entry);
     if (i == size_ || (i > begin && entry.split != split)) {
       if (i > begin) {
         // Splits get different orders even where their sizes are equal.
-        runs_.push_back({begin, i, IndexPermutation(i - begin, *shuffle_seed + 0x9e37'79b9 * runs_.size())});
+        shuffles_.push_back({begin, i, IndexPermutation(i - begin, seed + 0x9e37'79b9 * shuffles_.size())});
       }
       begin = i;
     }
@@ -31,12 +35,21 @@ Selection::Selection(const Source& source, std::uint64_t limit, std::optional<st
   }
 }
 
-std::uint64_t Selection::operator()(std::uint64_t position) const {
+std::uint64_t Selection::chosen(std::uint64_t position) const {
   if (runs_.empty()) return position;
   const auto after = std::upper_bound(runs_.begin(), runs_.end(), position,
-                                      [](std::uint64_t value, const Run& run) { return value < run.begin; });
-  const Run& run = *(after - 1);
-  return run.begin + run.permutation(position - run.begin);
+                                      [](std::uint64_t value, const ChosenRun& run) { return value < run.position; });
+  const ChosenRun& run = *(after - 1);
+  return run.entry + (position - run.position);
+}
+
+std::uint64_t Selection::operator()(std::uint64_t position) const {
+  if (shuffles_.empty()) return chosen(position);
+  const auto after =
+      std::upper_bound(shuffles_.begin(), shuffles_.end(), position,
+                       [](std::uint64_t value, const Shuffle& shuffle) { return value < shuffle.begin; });
+  const Shuffle& shuffle = *(after - 1);
+  return chosen(shuffle.begin + shuffle.permutation(position - shuffle.begin));
 }
 
 std::vector<ShardRange> shards_by_count(std::uint64_t positions, std::uint32_t count) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/index_permutation.h"
+#include "packer/balanced_choice.h"
 #include "packer/source.h"
 
 namespace imgpack {
@@ -13,7 +14,8 @@ namespace imgpack {
 /// A sequence of entry numbers. Const functions are thread-safe.
 class Selection {
  public:
-  /// The first `limit` entries of `source` (0: all); with a seed, each run of entries of one split in shuffled order.
+  /// `limit` entries of `source` as choose_balanced() chooses them (0: all); with a seed, each run of entries of one
+  /// split in shuffled order.
   Selection(const Source& source, std::uint64_t limit, std::optional<std::uint64_t> shuffle_seed);
 
   std::uint64_t size() const noexcept { return size_; }
@@ -21,13 +23,19 @@ class Selection {
   std::uint64_t operator()(std::uint64_t position) const;
 
  private:
-  struct Run {
+  /// Positions that are shuffled among themselves.
+  struct Shuffle {
     std::uint64_t begin;
     std::uint64_t end;
     IndexPermutation permutation;
   };
+  void shuffle(const Source& source, std::uint64_t seed);
+  /// The entry at `position` in source order.
+  std::uint64_t chosen(std::uint64_t position) const;
+
   std::uint64_t size_;
-  std::vector<Run> runs_;  ///< empty without shuffling
+  std::vector<ChosenRun> runs_;    ///< empty if all are chosen
+  std::vector<Shuffle> shuffles_;  ///< empty without shuffling
 };
 
 /// Positions [begin, end) of a selection that go into one file.

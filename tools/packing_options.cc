@@ -97,7 +97,7 @@ void add_packing_options(CLI::App& command, PackingOptions& options) {
   command.add_flag("--dry-run", options.build.dry_run, "Look at everything, write nothing");
   add_number_option(
       command, "--limit", {.least = 1}, [&options](std::uint64_t count) { options.build.limit = count; },
-      "Take only the first N");
+      "Take only N, equally many of each class as far as there are");
 }
 
 BuildOptions to_build_options(const PackingOptions& options) {

@@ -31,9 +31,11 @@ class IndexReader {
     FileIndex index;
     accounted_ = kSuperblockSize + header_bytes("/");
     index.others.push_back(read_info(index.info));
-    index.encoded = dataset({.path = kEncoded, .type = H5T_STD_U8LE, .element = {}});
+    add_payloads(index);
     index.others.push_back(dataset({.path = kClasses, .type = H5I_INVALID_HID, .element = {}}));
-    for (const Column column : plain_columns()) add_column(index, column);
+    for (const Column column : plain_columns()) {
+      if (column != Column::payload_bounds || !index.raw_shape) add_column(index, column);
+    }
     const std::size_t fields = index.info.fields.size();
     for (std::size_t i = 0; i < fields; ++i) {
       add_column(index, field_values_column(i));
@@ -119,6 +121,35 @@ class IndexReader {
     }
   }
 
+  void add_payloads(FileIndex& index) {
+    if (has(kEncoded) || !has(kImages)) {
+      index.payloads = dataset({.path = kEncoded, .type = H5T_STD_U8LE, .element = {}});
+      return;
+    }
+    const RawShape shape = read_raw_shape();
+    index.payloads = dataset({.path = kImages, .type = H5T_STD_U8LE, .element = {shape.height, shape.width, kColours}});
+    index.raw_shape = shape;
+    if (index.payloads.rows != index.info.records) {
+      fail(ErrorCode::damaged, fmt::format("its dataset '{}' has {} images where there are {} records", kImages,
+                                           index.payloads.rows, index.info.records));
+    }
+  }
+
+  /// What the dimensions of `images` behind the first one say.
+  RawShape read_raw_shape() const {
+    const DatasetHandle object(H5Dopen2(connection_.file(), kImages, H5P_DEFAULT));
+    if (!object.valid()) fail_in_library(fmt::format("its dataset '{}' cannot be opened", kImages));
+    const SpaceHandle space(H5Dget_space(object.get()));
+    std::array<hsize_t, H5S_MAX_RANK> dimensions{};
+    const auto is_side = [](hsize_t size) { return size >= 1 && size <= RawShape::kMaxSide; };
+    if (H5Sget_simple_extent_ndims(space.get()) != 4 ||
+        H5Sget_simple_extent_dims(space.get(), dimensions.data(), nullptr) != 4 || !is_side(dimensions[1]) ||
+        !is_side(dimensions[2]) || dimensions[3] != kColours) {
+      fail(ErrorCode::damaged, fmt::format("its dataset '{}' has another shape than it should", kImages));
+    }
+    return {.height = static_cast<std::uint32_t>(dimensions[1]), .width = static_cast<std::uint32_t>(dimensions[2])};
+  }
+
   void add_column(FileIndex& index, Column column) {
     const std::vector<FieldSpec>& fields = index.info.fields;
     const DatasetSpec spec = dataset_spec(column, fields, index.info.records);
@@ -132,15 +163,20 @@ class IndexReader {
     const DatasetHandle object(H5Dopen2(connection_.file(), spec.path.c_str(), H5P_DEFAULT));
     if (!object.valid()) fail_in_library(fmt::format("its dataset '{}' cannot be opened", spec.path));
     check_layout(object.get(), spec);
-    StoredDataset stored{.path = spec.path, .offset = 0, .bytes = {}, .row_size = 0, .digest = std::nullopt};
-    const std::uint64_t rows = check_shape(object.get(), spec, stored.row_size);
-    place(object.get(), rows, stored);
-    if (spec.path != kEncoded) {
+    StoredDataset stored;
+    stored.path = spec.path;
+    check_shape(object.get(), spec, stored);
+    place(object.get(), stored);
+    if (!holds_payloads(spec)) {
       stored.digest = attribute(object.get(), kDigestAttribute, H5T_STD_U64LE);
       if (!stored.digest) fail(ErrorCode::damaged, fmt::format("its dataset '{}' has no digest", spec.path));
     }
     accounted_ += stored.bytes.size();
     return stored;
+  }
+
+  static bool holds_payloads(const DatasetSpec& spec) {
+    return spec.path == kEncoded || spec.path == kImages;
   }
 
   void check_layout(hid_t object, const DatasetSpec& spec) const {
@@ -153,8 +189,8 @@ class IndexReader {
     }
   }
 
-  /// Returns the number of rows.
-  std::uint64_t check_shape(hid_t object, const DatasetSpec& spec, std::uint32_t& row_size) const {
+  /// Fills rows and row_size.
+  void check_shape(hid_t object, const DatasetSpec& spec, StoredDataset& stored) const {
     const TypeHandle type(H5Dget_type(object));
     const bool right_type = spec.type >= 0
                                 ? H5Tequal(type.get(), spec.type) > 0
@@ -169,25 +205,25 @@ class IndexReader {
     std::uint64_t size = H5Tget_size(type.get());
     for (std::size_t i = 0; right_shape && i < spec.element.size(); ++i) {
       right_shape = dimensions[i + 1] == spec.element[i];
-      size *= spec.element[i];  // check_fields() bounds the product
+      size *= spec.element[i];  // check_fields() and RawShape::kMaxSide bound the product
     }
-    if (!right_shape || size == 0 || size > kMaxFieldBytes) {
+    if (!right_shape || size == 0 || (size > kMaxFieldBytes && !holds_payloads(spec))) {
       fail(ErrorCode::damaged, fmt::format("its dataset '{}' has another shape than it should", spec.path));
     }
-    row_size = static_cast<std::uint32_t>(size);
-    return dimensions[0];
+    stored.rows = dimensions[0];
+    stored.row_size = size;
   }
 
   /// Fills offset and bytes.
-  void place(hid_t object, std::uint64_t rows, StoredDataset& stored) const {
-    if (rows == 0) return;
+  void place(hid_t object, StoredDataset& stored) const {
+    if (stored.rows == 0) return;
     const haddr_t offset = H5Dget_offset(object);
-    if (offset == HADDR_UNDEF || offset > file_.size() || rows > (file_.size() - offset) / stored.row_size ||
-        H5Dget_storage_size(object) != rows * stored.row_size) {
+    if (offset == HADDR_UNDEF || offset > file_.size() || stored.rows > (file_.size() - offset) / stored.row_size ||
+        H5Dget_storage_size(object) != stored.rows * stored.row_size) {
       fail(ErrorCode::damaged, fmt::format("its dataset '{}' does not lie whole in the file", stored.path));
     }
     stored.offset = offset;
-    stored.bytes = file_.bytes().subspan(offset, rows * stored.row_size);
+    stored.bytes = file_.bytes().subspan(offset, stored.rows * stored.row_size);
   }
 
   /// The value of a scalar attribute of an unsigned type of at most 64 bits; nothing if there is none such.

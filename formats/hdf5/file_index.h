@@ -11,6 +11,7 @@
 
 #include "formats/columns.h"
 #include "imgpack/dataset_info.h"
+#include "imgpack/store.h"
 #include "mmap/mapped_file.h"
 
 namespace imgpack::hdf5 {
@@ -20,13 +21,15 @@ struct StoredDataset {
   std::string path;          ///< from the root group
   std::uint64_t offset = 0;  ///< in the file; 0 if it is empty
   std::span<const std::byte> bytes;
-  std::uint32_t row_size = 0;           ///< bytes an element of the first dimension
-  std::optional<std::uint64_t> digest;  ///< XXH3-64 that `bytes` should have; `encoded` has none
+  std::uint64_t rows = 0;               ///< elements of the first dimension
+  std::uint64_t row_size = 0;           ///< bytes of one of them
+  std::optional<std::uint64_t> digest;  ///< XXH3-64 that `bytes` should have; payloads have none
 };
 
 struct FileIndex {
   DatasetInfo info;
-  StoredDataset encoded;
+  StoredDataset payloads;             ///< `encoded` or `images`
+  std::optional<RawShape> raw_shape;  ///< of `images`, which has a row a record
   std::map<Column, StoredDataset> columns;
   std::vector<StoredDataset> others;  ///< for other readers' sake, or read already
   /// Bytes of the file that belong to the superblock, to an object's header or to a dataset.

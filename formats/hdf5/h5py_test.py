@@ -1,4 +1,4 @@
-"""Reads a dataset with plain h5py, as any Python program would.
+"""Reads datasets with plain h5py, as any Python program would, and shows them to HDF5's own tools.
 
 Usage: h5py_test.py MAKE_SAMPLE
 """
@@ -52,6 +52,27 @@ def check_description(file):
     check(all(item.chunks is None for item in file.values() if isinstance(item, h5py.Dataset)), "contiguous")
 
 
+def check_images(folder):
+    with h5py.File(folder / "raw.h5", "r") as file:
+        images = file["images"]
+        check("encoded" not in file and "offsets" not in file, "payloads are there once")
+        check(images.shape == (5, 20, 30, 3) and images.dtype == np.uint8 and images.chunks is None, "array of images")
+        for i in range(5):
+            pixels = np.fromfile(folder / "pixels" / str(i), np.uint8).reshape(20, 30, 3)
+            check(np.array_equal(images[i], pixels), f"image {i}")
+        check(np.array_equal(images[1:4, 5, 7], [images[i][5, 7] for i in (1, 2, 3)]), "slices")
+        check(list(file["labels"]) == [0, 1, 0, 1, 0] and set(file["codecs"]) == {16}, "labels and codecs")
+    with h5py.File(folder / "empty.h5", "r") as file:
+        check(file["images"].shape == (0, 20, 30, 3) and "encoded" not in file, "array of no images")
+
+
+def check_tools(folder):
+    for name, dataspace in (("raw", "( 5, 20, 30, 3 )"), ("empty", "( 0, 20, 30, 3 )"), ("sample", None)):
+        done = subprocess.run(["h5dump", "-H", folder / f"{name}.h5"], check=True, capture_output=True, text=True)
+        check(done.stderr == "", f"h5dump says of {name}.h5: {done.stderr}")
+        check(dataspace is None or f"SIMPLE {{ {dataspace} / {dataspace} }}" in done.stdout, f"h5dump of {name}.h5")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -60,6 +81,8 @@ def main():
             check_records(file, folder)
             check_fields(file)
             check_description(file)
+        check_images(folder)
+        check_tools(folder)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 // Writing: payloads go to their place in the file as they come, and finish() lets libhdf5 make the file around them.
 //
-// `encoded` is the first dataset of a file, so its offset depends on libhdf5 alone, and is found out by making the
-// beginning of a file that goes nowhere.
+// Their dataset, `encoded` or `images`, is the first one of a file, so its offset depends on libhdf5 alone, and is
+// found out by making the beginning of a file that goes nowhere.
 
 #include <algorithm>
 #include <optional>
@@ -29,16 +29,18 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-/// The first dataset of every file.
-DatasetWriter create_encoded(FileWriter& file, std::uint64_t size) {
-  return file.create_dataset(kEncoded, H5T_STD_U8LE, {size});
+/// The first dataset of every file, with room for `records` payloads of `bytes` bytes in sum.
+DatasetWriter create_payloads(FileWriter& file, const std::optional<RawShape>& shape, std::uint64_t records,
+                              std::uint64_t bytes) {
+  if (shape) return file.create_dataset(kImages, H5T_STD_U8LE, {records, shape->height, shape->width, kColours});
+  return file.create_dataset(kEncoded, H5T_STD_U8LE, {bytes});
 }
 
-std::uint64_t find_payload_base(const std::filesystem::path& name) {
+std::uint64_t find_payload_base(const std::filesystem::path& name, const std::optional<RawShape>& shape) {
   const Session session;
   NoStorage nowhere;
   FileWriter file(nowhere, name);
-  const haddr_t offset = create_encoded(file, 1).offset();
+  const haddr_t offset = create_payloads(file, shape, 1, 1).offset();
   file.check(offset != HADDR_UNDEF, "place a dataset");
   file.close();
   return offset;
@@ -117,7 +119,7 @@ void write_classes(FileWriter& file, const DatasetInfo& info) {
 class Hdf5Backend final : public StoreBackend {
  public:
   explicit Hdf5Backend(BackendContext context)
-      : context_(std::move(context)), payload_base_(find_payload_base(context_.partial)) {
+      : context_(std::move(context)), payload_base_(find_payload_base(context_.partial, context_.options.raw_shape)) {
     if (context_.resume) return;
     file_ = File::open(context_.partial, File::Mode::create);
     start_at(payload_base_);
@@ -171,10 +173,14 @@ class Hdf5Backend final : public StoreBackend {
   void start_at(std::uint64_t offset) { out_.emplace(file_, offset); }
 
   void write_objects(FileWriter& file, const RecordLog& log, const DatasetInfo& info, std::uint64_t payload_bytes) {
+    const std::optional<RawShape>& shape = context_.options.raw_shape;
+    if (shape && payload_bytes != log.records() * shape->bytes()) {
+      throw Error(ErrorCode::damaged, "the interrupted build holds images of another size", in_file(context_.partial));
+    }
     {
       // Its bytes are there already.
-      const DatasetWriter encoded = create_encoded(file, payload_bytes);
-      if (payload_bytes > 0 && encoded.offset() != payload_base_) {
+      const DatasetWriter payloads = create_payloads(file, shape, log.records(), payload_bytes);
+      if (payload_bytes > 0 && payloads.offset() != payload_base_) {
         throw Error(ErrorCode::unsupported, "this version of libhdf5 does not place datasets where it said it would",
                     in_file(context_.partial));
       }
@@ -182,7 +188,7 @@ class Hdf5Backend final : public StoreBackend {
     create_field_groups(file, info.fields);
     DatasetSink sink(file, info.fields, log.records());
     ColumnOptions options;
-    options.payload_bounds = true;
+    options.payloads = shape ? PayloadColumns::none : PayloadColumns::bounds;
     options.segment_blob = true;
     options.work_dir = folder_of(context_.partial);
     write_columns(log, info, options, sink);

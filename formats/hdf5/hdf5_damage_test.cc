@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <hdf5.h>
 
 #include "formats/hdf5/hdf5_format.h"
 #include "formats/hdf5/metadata_check.h"
@@ -56,9 +58,28 @@ void read_all(const std::filesystem::path& path) {
 }
 
 std::vector<std::byte> sound_file(const TempDir& dir, const TestDatasetOptions& options) {
-  write_dataset(dir / "good.h5", make_dataset(options), {.format = Format::hdf5, .overwrite = true});
+  write_dataset(dir / "good.h5", make_dataset(options),
+                {.format = Format::hdf5, .overwrite = true, .raw_shape = options.raw_shape});
   REQUIRE(verify(dir / "good.h5", {}).damage_count == 0);
   return read_file(dir / "good.h5");
+}
+
+/// Takes the dataset `images` out of the file and makes another one, unless it has no dimensions.
+void replace_images(const std::filesystem::path& path, const std::vector<hsize_t>& dimensions, hid_t type) {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V18);
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
+  CHECK(H5Ldelete(file, "images", H5P_DEFAULT) >= 0);
+  if (!dimensions.empty()) {
+    const hid_t space = H5Screate_simple(static_cast<int>(dimensions.size()), dimensions.data(), nullptr);
+    const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY);
+    H5Dclose(H5Dcreate2(file, "images", type, space, H5P_DEFAULT, layout, H5P_DEFAULT));
+    H5Pclose(layout);
+    H5Sclose(space);
+  }
+  H5Fclose(file);
+  H5Pclose(access);
 }
 
 }  // namespace
@@ -69,7 +90,8 @@ TEST_CASE("every changed byte of an HDF5 file is found") {
   for (const TestDatasetOptions& options :
        {TestDatasetOptions{.records = 3, .payload_size = 20},
         TestDatasetOptions{.records = 5, .payload_size = 20, .segments = true, .fields = true},
-        TestDatasetOptions{.records = 0}}) {
+        TestDatasetOptions{.records = 0}, TestDatasetOptions{.records = 5, .fields = true, .raw_shape = RawShape{2, 3}},
+        TestDatasetOptions{.records = 0, .raw_shape = RawShape{2, 3}}}) {
     for_each_flip(sound_file(dir, options), 1, [&](std::span<const std::byte> bytes, std::size_t offset) {
       const auto& path = bad.set(bytes);
       CAPTURE(offset);
@@ -82,11 +104,39 @@ TEST_CASE("every changed byte of an HDF5 file is found") {
 TEST_CASE("an HDF5 file cut at any length is refused") {
   const TempDir dir;
   ChangingFile bad(dir / "bad.h5");
-  const auto good = sound_file(dir, {.records = 5, .payload_size = 20, .segments = true, .fields = true});
-  for_each_cut(good, 1, [&](std::span<const std::byte> bytes) {
-    CAPTURE(bytes.size());
-    CHECK(damage_is_noticed(bad.set(bytes)));
-  });
+  for (const TestDatasetOptions& options :
+       {TestDatasetOptions{.records = 5, .payload_size = 20, .segments = true, .fields = true},
+        TestDatasetOptions{.records = 5, .raw_shape = RawShape{2, 3}}}) {
+    for_each_cut(sound_file(dir, options), 1, [&](std::span<const std::byte> bytes) {
+      CAPTURE(bytes.size());
+      CHECK(damage_is_noticed(bad.set(bytes)));
+    });
+  }
+}
+
+TEST_CASE("an array of images that another program put in the place of ours is found") {
+  const TempDir dir;
+  const auto good = sound_file(dir, {.records = 4, .raw_shape = RawShape{2, 3}});
+  /// What verify says when the array has these dimensions; when it is gone, if there are none.
+  const auto findings = [&](std::vector<hsize_t> dimensions, hid_t type) {
+    write_file(dir / "bad.h5", good);
+    replace_images(dir / "bad.h5", dimensions, type);
+    std::string all;
+    for (const Damage& damage : verify(dir / "bad.h5", {}).damage) all += damage.what + '\n';
+    return all;
+  };
+  const auto contains = [](std::string_view text, std::string_view part) {
+    CAPTURE(text);
+    return text.find(part) != std::string_view::npos;
+  };
+  CHECK(contains(findings({}, H5T_STD_U8LE), "'encoded' is missing"));
+  CHECK(contains(findings({4, 2, 3, 3}, H5T_STD_I8LE), "'images' has another type"));
+  for (const std::vector<hsize_t>& dimensions : {std::vector<hsize_t>{4, 2, 9}, {4, 2, 3, 4}, {4, 65'536, 1, 3}}) {
+    CHECK(contains(findings(dimensions, H5T_STD_U8LE), "'images' has another shape"));
+  }
+  CHECK(contains(findings({5, 2, 3, 3}, H5T_STD_U8LE), "5 images where there are 4 records"));
+  CHECK(contains(findings({0, 2, 3, 3}, H5T_STD_U8LE), "0 images where there are 4 records"));
+  CHECK(contains(findings({4, 3, 2, 3}, H5T_STD_U8LE), "its size or codec is not that of the dataset 'images'"));
 }
 
 TEST_CASE("bytes behind the end of an HDF5 file are found") {

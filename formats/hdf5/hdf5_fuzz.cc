@@ -57,5 +57,9 @@ std::vector<std::vector<std::byte>> imgpack::testing::fuzz_seeds() {
                   {.format = Format::hdf5, .overwrite = true});
     seeds.push_back(read_file(dir / "a.h5"));
   }
+  constexpr RawShape kShape{.height = 3, .width = 4};
+  write_dataset(dir / "a.h5", make_dataset({.records = 3, .raw_shape = kShape}),
+                {.format = Format::hdf5, .overwrite = true, .raw_shape = kShape});
+  seeds.push_back(read_file(dir / "a.h5"));
   return seeds;
 }

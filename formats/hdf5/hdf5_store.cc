@@ -28,6 +28,7 @@ constexpr std::uint64_t kReleaseRecords = 1u << 18;
 struct ContainerCheck {
   std::vector<StoredDataset> datasets;
   std::uint64_t accounted_bytes = 0;
+  std::optional<RawShape> raw_shape;
 
   void operator()(const MappedFile& data, const ColumnTable& columns, const DatasetInfo&, DamageSink& sink) const {
     const std::string file = data.path().string();
@@ -65,10 +66,10 @@ struct ContainerCheck {
     return digest.value();
   }
 
-  static void check_columns(const ColumnTable& columns, const std::string& file, DamageSink& sink) {
+  void check_columns(const ColumnTable& columns, const std::string& file, DamageSink& sink) const {
     for (std::uint64_t record = 0; record < columns.records(); ++record) {
       try {
-        columns.payload_size(record);
+        check_record(columns, record);
         if (record % kReleaseRecords == kReleaseRecords - 1)
           columns.release(record + 1 - kReleaseRecords, kReleaseRecords);
       } catch (const Error& error) {
@@ -77,14 +78,28 @@ struct ContainerCheck {
     }
     columns.check(sink);
   }
+
+  /// Throws damaged.
+  void check_record(const ColumnTable& columns, std::uint64_t record) const {
+    if (!raw_shape) {
+      columns.payload_size(record);
+      return;
+    }
+    const RecordMeta meta = columns.meta(record);
+    if (meta.codec != Codec::raw_rgb8 || meta.channels != 3 || meta.height != raw_shape->height ||
+        meta.width != raw_shape->width) {
+      throw Error(ErrorCode::damaged, "its size or codec is not that of the dataset 'images'");
+    }
+  }
 };
 
 /// Payloads fill `encoded` from its first byte to its last, so that their checksums leave none out.
 void check_payload_ends(const FileIndex& index, const std::filesystem::path& file) {
+  if (index.raw_shape) return;  // their number and size say it all
   const auto offsets = index.columns.find(Column::payload_bounds);
   const bool whole = offsets != index.columns.end() && offsets->second.bytes.size() >= 8 &&
                      load_le<std::uint64_t>(offsets->second.bytes.data()) == 0 &&
-                     load_le<std::uint64_t>(offsets->second.bytes.last(8).data()) == index.encoded.bytes.size();
+                     load_le<std::uint64_t>(offsets->second.bytes.last(8).data()) == index.payloads.bytes.size();
   if (whole) return;
   throw Error(ErrorCode::damaged, "its dataset 'offsets' does not span the dataset 'encoded'", in_file(file));
 }
@@ -100,14 +115,19 @@ std::unique_ptr<StoreReader> open_hdf5(const std::filesystem::path& path) {
   MappedFile file = MappedFile::open(path);
   FileIndex index = hdf5::read_file_index(file);
   check_payload_ends(index, path);
-  ColumnTable columns = ColumnTable::create(
-      {.records = index.info.records, .fields = index.info.fields, .file = path, .payload_base = index.encoded.offset},
-      [&](Column column) -> ColumnView {
-        const auto found = index.columns.find(column);
-        if (found == index.columns.end()) return {};
-        return {.bytes = found->second.bytes, .width = found->second.row_size};
-      });
-  ContainerCheck check{.datasets = std::move(index.others), .accounted_bytes = index.accounted_bytes};
+  ColumnTable::Layout layout{.records = index.info.records,
+                             .fields = index.info.fields,
+                             .file = path,
+                             .payload_base = index.payloads.offset,
+                             .fixed_payload_size = std::nullopt};
+  if (index.raw_shape) layout.fixed_payload_size = index.raw_shape->bytes();
+  ColumnTable columns = ColumnTable::create(std::move(layout), [&](Column column) -> ColumnView {
+    const auto found = index.columns.find(column);
+    if (found == index.columns.end()) return {};
+    return {.bytes = found->second.bytes, .width = static_cast<std::uint32_t>(found->second.row_size)};
+  });
+  ContainerCheck check{
+      .datasets = std::move(index.others), .accounted_bytes = index.accounted_bytes, .raw_shape = index.raw_shape};
   for (auto& [column, dataset] : index.columns) check.datasets.push_back(std::move(dataset));
   return make_column_store({.format = Format::hdf5,
                             .data = std::move(file),

@@ -78,6 +78,22 @@ bool fails_in_order(const fs::path& file, std::uintmax_t limit, const std::funct
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
+/// The dimensions of a dataset as libhdf5 says; empty if there is none of that name.
+std::vector<hsize_t> dimensions_of(const fs::path& path, const char* dataset) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  std::vector<hsize_t> dimensions;
+  if (H5Lexists(file, dataset, H5P_DEFAULT) > 0) {
+    const hid_t object = H5Dopen2(file, dataset, H5P_DEFAULT);
+    const hid_t space = H5Dget_space(object);
+    dimensions.resize(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
+    H5Sget_simple_extent_dims(space, dimensions.data(), nullptr);
+    H5Sclose(space);
+    H5Dclose(object);
+  }
+  H5Fclose(file);
+  return dimensions;
+}
+
 /// A file as other programs write them, in the given version of the format, with one dataset.
 fs::path make_foreign(const fs::path& path, H5F_libver_t version, const char* dataset) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -103,6 +119,30 @@ TEST_CASE("a payload's place in an HDF5 file is where its bytes are") {
     const PayloadPlace place = store->place(i);
     const std::vector<std::byte> bytes = read_file(*place.file);
     CHECK(as_text(std::span(bytes).subspan(place.offset, place.size)) == dataset.records[i].payload);
+  }
+}
+
+TEST_CASE("raw images of one size are one array, also none of them and large ones") {
+  const TempDir dir;
+  struct Case {
+    RawShape shape;
+    std::size_t records;
+  };
+  // The third has rows beyond any buffer and beyond what a field's value may have.
+  for (const auto& [shape, records] : {Case{{3, 5}, 9}, Case{{3, 5}, 0}, Case{{600, 700}, 3}, Case{{1, 1}, 2000}}) {
+    CAPTURE(shape.height);
+    CAPTURE(records);
+    StoreOptions options = kHdf5;
+    options.overwrite = true;
+    options.raw_shape = shape;
+    const TestDataset dataset =
+        make_dataset({.records = records, .segments = true, .fields = true, .raw_shape = shape});
+    write_dataset(dir / "out.h5", dataset, options);
+    check_equal(*open_store(dir / "out.h5"), dataset);
+    CHECK(verify(dir / "out.h5", {}).damage_count == 0);
+    CHECK(dimensions_of(dir / "out.h5", "images") == std::vector<hsize_t>{records, shape.height, shape.width, 3});
+    CHECK(dimensions_of(dir / "out.h5", "encoded").empty());
+    CHECK(dimensions_of(dir / "out.h5", "offsets").empty());
   }
 }
 
@@ -185,17 +225,19 @@ TEST_CASE("two writings give the same HDF5 file") {
   CHECK(read_file(dir / "a.h5") == read_file(dir / "b.h5"));
 }
 
-TEST_CASE("an interrupted HDF5 file is resumed whatever state it was left in") {
+namespace {
+
+constexpr std::size_t kFlushed = 4096;  // the writer hands rows to the kernel in groups of this size
+
+/// Payloads of `size` bytes.
+void check_resume(const TestDataset& dataset, std::size_t size, const StoreOptions& options) {
   const TempDir dir;
-  constexpr std::size_t kFlushed = 4096;  // the writer hands rows to the kernel in groups of this size
-  TestDataset dataset = make_dataset({.records = kFlushed + 100, .payload_size = 0, .segments = true, .fields = true});
-  for (TestRecord& record : dataset.records) record.payload.resize(10);
-  write_dataset(dir / "whole.h5", dataset, kHdf5);
+  write_dataset(dir / "whole.h5", dataset, options);
   const auto whole = read_file(dir / "whole.h5");
   const fs::path path = dir / "out.h5";
   const fs::path partial = dir / "out.h5.partial";
   {
-    const auto writer = StoreWriter::create(path, dataset.info, kHdf5);
+    const auto writer = StoreWriter::create(path, dataset.info, options);
     append_records(*writer, dataset, 0, dataset.records.size());
   }
   std::vector<std::byte> left = read_file(partial);
@@ -210,7 +252,7 @@ TEST_CASE("an interrupted HDF5 file is resumed whatever state it was left in") {
     left.resize(left.size() + 100'000, std::byte{7});
   }
   SUBCASE("with a payload changed") {
-    left[left.size() - 1000] ^= std::byte{1};
+    left[left.size() - 100 * size] ^= std::byte{1};
     kept = kFlushed - 100;
   }
   SUBCASE("with the file lost") {
@@ -218,15 +260,32 @@ TEST_CASE("an interrupted HDF5 file is resumed whatever state it was left in") {
     kept = 0;
   }
   SUBCASE("with all of a finished file around the payloads") {
-    std::copy_n(whole.begin(), left.size() - 10 * kFlushed, left.begin());
+    std::copy_n(whole.begin(), left.size() - size * kFlushed, left.begin());
     left.resize(whole.size() + 1000, std::byte{0xee});
   }
   write_file(partial, left);
-  const auto writer = StoreWriter::create(path, dataset.info, resuming());
+  StoreOptions resume = options;
+  resume.resume = true;
+  const auto writer = StoreWriter::create(path, dataset.info, resume);
   CHECK(writer->records() == kept);
   append_records(*writer, dataset, kept, dataset.records.size());
   writer->finish();
   CHECK(read_file(path) == whole);
+}
+
+}  // namespace
+
+TEST_CASE("an interrupted HDF5 file is resumed whatever state it was left in") {
+  TestDataset dataset = make_dataset({.records = kFlushed + 100, .payload_size = 0, .segments = true, .fields = true});
+  for (TestRecord& record : dataset.records) record.payload.resize(10);
+  check_resume(dataset, 10, kHdf5);
+}
+
+TEST_CASE("an interrupted HDF5 file of raw images is resumed whatever state it was left in") {
+  StoreOptions options = kHdf5;
+  options.raw_shape = RawShape{.height = 2, .width = 3};
+  check_resume(make_dataset({.records = kFlushed + 100, .fields = true, .raw_shape = options.raw_shape}),
+               options.raw_shape->bytes(), options);
 }
 
 TEST_CASE("a file-size limit ends the writing of payloads with an error that names the file") {

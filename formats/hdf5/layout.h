@@ -17,6 +17,7 @@ inline constexpr std::uint32_t kFormatVersion = 1;
 
 inline constexpr const char* kInfo = "imgpack";
 inline constexpr const char* kEncoded = "encoded";
+inline constexpr const char* kImages = "images";
 inline constexpr const char* kClasses = "classes";
 inline constexpr const char* kFields = "fields";
 inline constexpr const char* kFieldOffsets = "field_offsets";
@@ -34,6 +35,9 @@ inline constexpr std::size_t kMaxClassName = 1024;
 inline constexpr std::size_t kMaxFieldName = 1000;
 /// libhdf5's limit for dimensions, less the one for records.
 inline constexpr std::size_t kMaxFieldRank = 31;
+
+/// Last dimension of `images`: R, G, B.
+inline constexpr std::uint64_t kColours = 3;
 
 /// One dataset and the column that it holds.
 struct DatasetSpec {

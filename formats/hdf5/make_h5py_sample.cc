@@ -1,4 +1,4 @@
-// Writes the file that h5py_test.py reads, and beside it the files that its records are made of.
+// Writes the files that h5py_test.py reads, and beside them what their records are made of.
 #include <cstdio>
 #include <exception>
 
@@ -53,12 +53,40 @@ void write_sample(const std::filesystem::path& folder) {
   writer->finish();
 }
 
+/// raw.h5, and pixels/N for record N; empty.h5, which has no records.
+void write_raw_samples(const std::filesystem::path& folder) {
+  constexpr RawShape kShape{.height = 20, .width = 30};
+  DatasetInfo info;
+  info.classes = {{.name = "a", .words = ""}, {.name = "b", .words = ""}};
+  const StoreOptions options{.format = Format::hdf5, .raw_shape = kShape};
+  StoreWriter::create(folder / "empty.h5", info, options)->finish();
+  const auto writer = StoreWriter::create(folder / "raw.h5", info, options);
+  for (std::size_t i = 0; i < 5; ++i) {
+    std::vector<std::byte> pixels(kShape.bytes());
+    for (std::size_t at = 0; at < pixels.size(); ++at) pixels[at] = static_cast<std::byte>(at * at / 7 + i * 31);
+    const std::string key = fmt::format("{}", i);
+    write_file(folder / "pixels" / key, pixels);
+    Record record;
+    record.key = key;
+    record.meta.label = static_cast<std::int64_t>(i % 2);
+    record.meta.width = kShape.width;
+    record.meta.height = kShape.height;
+    record.meta.channels = 3;
+    record.meta.codec = Codec::raw_rgb8;
+    record.payload = pixels;
+    record.describe();
+    writer->append(record);
+  }
+  writer->finish();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   try {
     write_sample(argv[1]);
+    write_raw_samples(argv[1]);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -123,7 +123,7 @@ class Walk {
 
   static bool is_ours(std::string_view name) {
     static const std::vector<std::string> plain = plain_names();
-    return name == kInfo || name == kEncoded || name == kClasses ||
+    return name == kInfo || name == kEncoded || name == kImages || name == kClasses ||
            std::find(plain.begin(), plain.end(), name) != plain.end();
   }
 

@@ -32,10 +32,13 @@ struct BuildOptions {
   std::optional<Format> format;  ///< default: by the output's extension, else rec
   unsigned threads = 0;          ///< 0: as many as this process may use
   OnError on_error = OnError::stop;
-  bool resume = false;      ///< go on with an interrupted build of the same output, source and options
-  bool overwrite = false;   ///< replace an existing output
-  bool dry_run = false;     ///< scan and plan, write nothing
-  std::uint64_t limit = 0;  ///< pack only the first so many entries; 0: all
+  bool resume = false;     ///< go on with an interrupted build of the same output, source and options
+  bool overwrite = false;  ///< replace an existing output
+  bool dry_run = false;    ///< scan and plan, write nothing
+  /// Pack only so many entries, equally many of each class as far as there are; 0: all. Splits share them in proportion
+  /// to their sizes, each gets one at least if that is possible. Of a class the first entries are taken, and all stay
+  /// in the order of the source.
+  std::uint64_t limit = 0;
   std::optional<std::uint64_t> shuffle_seed;  ///< store each split in shuffled order
   std::uint32_t shards = 0;                   ///< number of files; 0 and 1: one
   std::uint64_t shard_size = 0;  ///< instead of `shards`: cut so that a shard's source bytes do not exceed this

@@ -107,6 +107,18 @@ std::unique_ptr<StoreReader> open_store(const std::filesystem::path& path);
 /// Whether `path` is a file that begins like a packed dataset of a format of this build, or a manifest. Throws io.
 bool is_packed_dataset(const std::filesystem::path& path);
 
+/// The one size of all images of a dataset whose payloads are pixels.
+struct RawShape {
+  static constexpr std::uint32_t kMaxSide = 65'535;
+
+  std::uint32_t height = 0;  ///< pixels, 1 to kMaxSide
+  std::uint32_t width = 0;   ///< pixels, 1 to kMaxSide
+
+  /// Bytes of one image: height x width x 3.
+  std::uint64_t bytes() const noexcept { return std::uint64_t{height} * width * 3; }
+  bool operator==(const RawShape&) const = default;
+};
+
 struct StoreOptions {
   Format format = Format::rec;
   std::uint32_t alignment = 64;  ///< of payloads in rec files; a power of two from 8 to 65536
@@ -119,6 +131,9 @@ struct StoreOptions {
   std::string fingerprint;
   /// Upper bound for the number of records; decides the width of LMDB's keys.
   std::uint64_t expected_records = 0;
+  /// All records will be Codec::raw_rgb8 of this size; append() refuses others. HDF5 then stores one array of images,
+  /// other formats store what they always do.
+  std::optional<RawShape> raw_shape;
 };
 
 /// Writes a packed dataset, record after record. Not thread-safe.
@@ -130,7 +145,7 @@ class StoreWriter {
  public:
   /// `info` gives classes, split names, fields and descriptions; counts and ranges are filled by the writer.
   /// Throws already_exists (OUT is there, or an interrupted build of it, and options allow neither overwriting nor
-  /// resuming), busy, unsupported, invalid_argument (a resume with another fingerprint) or io.
+  /// resuming), busy, unsupported, invalid_argument (a resume with another fingerprint; options out of range) or io.
   static std::unique_ptr<StoreWriter> create(const std::filesystem::path& path, DatasetInfo info,
                                              const StoreOptions& options);
   virtual ~StoreWriter() = default;
@@ -142,6 +157,7 @@ class StoreWriter {
   /// Entries dealt with so far: records plus what was left out. A resumed build goes on with this entry of its source.
   virtual std::uint64_t entries() const noexcept = 0;
 
+  /// Throws invalid_argument for a record that contradicts itself, the description or the options, refused or io.
   virtual void append(const Record& record) = 0;
   /// Notes that an entry of the source did not become a record. Long texts are cut, bytes that are not UTF-8 escaped.
   virtual void leave_out(const LeftOut& entry) = 0;

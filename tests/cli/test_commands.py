@@ -69,6 +69,8 @@ def test_options_of_build(images, tmp_path):
                            "--metadata", "note=a=b")
     assert limited["records"] == limited["entries"] == 5
     assert imgpack_json("info", tmp_path / "limited.rec")["metadata"] == {"owner": "me", "note": "a=b"}
+    assert [(record["split"], record["label"]) for record in imgpack_json("ls", tmp_path / "limited.rec")["records"]] == [
+        ("train", 0), ("train", 0), ("train", 1), ("train", 2), ("val", 0)]
 
     planned = imgpack_json("build", images, tmp_path / "planned.rec", "--dry-run", "--shards", 3)
     assert planned["dry_run"] is True and planned["entries"] == RECORDS

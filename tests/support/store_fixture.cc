@@ -59,6 +59,13 @@ TestDataset make_dataset(const TestDatasetOptions& options) {
     record.meta.height = 375 + number % 3;
     record.meta.channels = static_cast<std::uint8_t>(1 + i % 4);
     record.meta.codec = kCodecs[i % kCodecs.size()];
+    if (const auto& shape = options.raw_shape) {
+      record.payload = pattern(shape->bytes(), number);
+      record.meta.width = shape->width;
+      record.meta.height = shape->height;
+      record.meta.channels = 3;
+      record.meta.codec = Codec::raw_rgb8;
+    }
     if (options.fields)
       record.fields = {packed_int64(-static_cast<std::int64_t>(i)), pattern(16, number + 7), pattern(i % 5, number)};
     dataset.records.push_back(std::move(record));

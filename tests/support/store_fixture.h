@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct TestDatasetOptions {
   std::size_t payload_size = 300;  ///< of the first; others differ by their number
   bool segments = false;
   bool fields = false;
+  std::optional<RawShape> raw_shape;  ///< payloads are pixels of this size instead
 };
 
 /// Two splits, three classes, every codec number in turn; the same on every call.
