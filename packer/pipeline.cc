@@ -42,6 +42,7 @@ void PreparePipeline::start_threads() {
 }
 
 void PreparePipeline::work() {
+  EntryPreparer preparer(source_, options_.prepare);
   while (true) {
     std::uint64_t ticket;
     {
@@ -53,7 +54,7 @@ void PreparePipeline::work() {
     }
     Unit& unit = units_[ticket % units_.size()];
     try {
-      fill(ticket, unit);
+      fill(ticket, preparer, unit);
     } catch (...) {
       unit.failure = std::current_exception();
     }
@@ -71,7 +72,7 @@ bool PreparePipeline::wait_for_room(std::uint64_t ticket) {
   return !stop_;
 }
 
-void PreparePipeline::fill(std::uint64_t ticket, Unit& unit) {
+void PreparePipeline::fill(std::uint64_t ticket, EntryPreparer& preparer, Unit& unit) {
   unit.failure = nullptr;
   unit.count = 0;
   unit.bytes = 0;
@@ -80,18 +81,18 @@ void PreparePipeline::fill(std::uint64_t ticket, Unit& unit) {
   for (std::uint64_t i = begin; i < end; ++i) {
     if (!wait_for_room(ticket)) return;
     PreparedEntry& prepared = unit.entries[unit.count];
-    prepare_entry(source_, entry_at_(i), options_.prepare, prepared);
+    preparer.prepare(entry_at_(i), prepared);
     ++unit.count;
     const std::lock_guard lock(mutex_);
-    unit.bytes += prepared.scratch.size();
-    waiting_bytes_ += prepared.scratch.size();
+    unit.bytes += prepared.memory();
+    waiting_bytes_ += prepared.memory();
   }
 }
 
 void PreparePipeline::recycle_last() {
   if (!holding_) return;
   Unit& unit = units_[consumed_ % units_.size()];
-  for (PreparedEntry& prepared : unit.entries) prepared.scratch.trim(kKeptBuffer);
+  for (PreparedEntry& prepared : unit.entries) prepared.trim(kKeptBuffer);
   {
     const std::lock_guard lock(mutex_);
     waiting_bytes_ -= unit.bytes;

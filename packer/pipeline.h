@@ -51,7 +51,7 @@ class PreparePipeline {
 
   void start_threads();
   void work();
-  void fill(std::uint64_t ticket, Unit& unit);
+  void fill(std::uint64_t ticket, EntryPreparer& preparer, Unit& unit);
   bool wait_for_room(std::uint64_t ticket);
   void recycle_last();
 

@@ -2,37 +2,35 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
+#include <optional>
 
-#include "imgpack/record.h"
-#include "mmap/byte_buffer.h"
+#include "imgpack/transform.h"
+#include "packer/prepared_entry.h"
 #include "packer/source.h"
+#include "packer/transformer.h"
 
 namespace imgpack {
 
-/// An entry on its way into a store. Reused from entry to entry, for its memory.
-struct PreparedEntry {
-  enum class Outcome : std::uint8_t {
-    record,
-    refused,  ///< can't be packed
-    ignored,  ///< no image, and not named like one
-  };
-
-  SourceEntry entry;
-  Outcome outcome = Outcome::record;
-  std::string reason;  ///< unless it is a record
-  RecordMeta meta;
-  SourceBytes bytes;
-  ByteBuffer scratch;  ///< what `bytes` may point into
-};
-
 struct PrepareOptions {
   std::uint64_t max_pixels = 0;
+  std::optional<Transform> transform;  ///< nothing: bytes and segments as the source has them
 };
 
-/// Reads entry `index` of `source` and finds out what it is. Throws only if the machine fails. Thread-safe for
-/// different `out`.
-void prepare_entry(const Source& source, std::uint64_t index, const PrepareOptions& options, PreparedEntry& out);
+/// Not thread-safe.
+class EntryPreparer {
+ public:
+  /// `source` must outlive this.
+  EntryPreparer(const Source& source, const PrepareOptions& options);
+  /// Reads entry `index` of the source, finds out what it is, and makes of it what is to be stored. Throws only if the
+  /// machine fails.
+  void prepare(std::uint64_t index, PreparedEntry& out);
+
+ private:
+  void read(std::uint64_t index, PreparedEntry& out);
+
+  const Source& source_;
+  std::uint64_t max_pixels_;
+  std::optional<Transformer> transformer_;
+};
 
 }  // namespace imgpack

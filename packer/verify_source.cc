@@ -27,7 +27,8 @@ class SourceComparison {
   SourceReport run() {
     parallel_blocks(source_.size(), kBlockEntries, options_.threads, [this](std::uint64_t begin, std::uint64_t end) {
       PreparedEntry prepared;
-      for (std::uint64_t i = begin; i < end; ++i) compare(i, prepared);
+      EntryPreparer any_size(source_, {.max_pixels = kAnySize, .transform = {}});
+      for (std::uint64_t i = begin; i < end; ++i) compare(i, any_size, prepared);
       source_.done_with(begin, end - begin);
       const std::lock_guard lock(mutex_);
       done_ += end - begin;
@@ -45,13 +46,13 @@ class SourceComparison {
   }
 
  private:
-  void compare(std::uint64_t index, PreparedEntry& prepared) {
-    prepare_entry(source_, index, {.max_pixels = kAnySize}, prepared);
+  void compare(std::uint64_t index, EntryPreparer& any_size, PreparedEntry& prepared) {
+    any_size.prepare(index, prepared);
     const SourceEntry& entry = prepared.entry;
     const std::optional<std::uint64_t> record = store_.find(entry.key);
     if (!record) {
       // Once more with the usual limit: what a build would have refused is not missing.
-      prepare_entry(source_, index, {.max_pixels = kDefaultMaxPixels}, prepared);
+      EntryPreparer(source_, {.max_pixels = kDefaultMaxPixels, .transform = {}}).prepare(index, prepared);
       if (prepared.outcome == PreparedEntry::Outcome::record) {
         add_left_out(report_.missing_count, report_.missing, entry.key, "it is not in the dataset");
       } else {

@@ -241,9 +241,9 @@ Indexability Parser::visit_scan(const Body& body) {
   if (scan_components == 0 || scan_components > 4 || body.size != 4 + 2 * scan_components) {
     return Indexability::damaged;
   }
+  if (component_count_ == 4) return Indexability::four_components;
   if (arithmetic_) return Indexability::arithmetic;
   if (progressive_) return Indexability::progressive;
-  if (component_count_ == 4) return Indexability::four_components;
   if (scan_components != component_count_) return Indexability::multiple_scans;
   const Byte* parameters = body.data + 1 + 2 * scan_components;
   if (parameters[0] != 0 || parameters[1] != 63 || parameters[2] != 0) return Indexability::other_process;
