@@ -72,8 +72,8 @@ def main():
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for case in CASES:
         pillow, ours, plain, tables = measure(options.program, case, options.seconds)
-        name, _, _, size, filter_name, _ = case
-        plain_ratio = f"{plain / ours:.1f}" if filter_name != "nearest" else ""
+        name, filter_name, size = case[0], case[4], case[3]
+        plain_ratio = f"{plain / ours:.1f}" if plain else ""
         print(f"| {name} to {size[0]}x{size[1]} | {filter_name} | {pillow:.0f} | {ours:.1f} | {pillow / ours:.1f} | "
               f"{plain_ratio} | {tables:.1f} |", flush=True)
 

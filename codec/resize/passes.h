@@ -61,8 +61,8 @@ class VerticalPass {
  public:
   /// Throws std::bad_alloc.
   void prepare(const ResampleAxis& axis);
-  /// Makes `bytes` bytes of row `i` of the result. REQUIRES: `axis` is that of prepare(), and `ring` holds the rows that
-  /// it names for `i`.
+  /// Makes `bytes` bytes of row `i` of the result. REQUIRES: `axis` is that of prepare(), and `ring` holds the rows
+  /// that it names for `i`.
   void run(const ResampleAxis& axis, std::uint32_t i, RowRing& ring, std::size_t bytes, std::uint8_t* result);
 
  private:

@@ -28,7 +28,7 @@ struct ResampleAxis {
   std::vector<std::uint32_t> count;
   /// Weights beyond count[i] are 0. Empty if is_copy.
   std::vector<std::int32_t> weights;
-  std::uint32_t stride = 0;    ///< weights of a position: max_count, rounded up to an even number
+  std::uint32_t stride = 0;  ///< weights of a position: max_count, rounded up to an even number
   std::uint32_t max_count = 0;
   /// Every result position is source[first[i]] itself: nearest, and whole boxes that keep their size.
   bool is_copy = false;

@@ -1,6 +1,7 @@
 // Resizes what standard input asks for, for the differential test against Pillow. A request is, in little-endian order:
-// source width and height, result width and height, Interpolation, rows that are taken at a time (32-bit unsigned each),
-// the box's left, top, right, bottom (32-bit floats), and the source's pixels. The answer is the result's pixels.
+// source width and height, result width and height, Interpolation, rows that are taken at a time (32-bit unsigned
+// each), the box's left, top, right, bottom (32-bit floats), and the source's pixels. The answer is the result's
+// pixels.
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -13,7 +14,9 @@ namespace {
 
 using namespace imgpack;
 
-bool read_exactly(void* out, std::size_t size) { return std::fread(out, 1, size, stdin) == size; }
+bool read_exactly(void* out, std::size_t size) {
+  return std::fread(out, 1, size, stdin) == size;
+}
 
 }  // namespace
 

@@ -20,9 +20,8 @@ constexpr std::size_t kChannels = RgbImage::kChannels;
 void check_size(Size size, const char* what) {
   const auto fits = [](std::uint32_t side) { return side >= 1 && side <= kMaxResizeSide; };
   if (fits(size.width) && fits(size.height)) return;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("a resize {} of {}x{} pixels: both must be 1 to {}", what, size.width, size.height,
-                          kMaxResizeSide));
+  throw Error(ErrorCode::invalid_argument, fmt::format("a resize {} of {}x{} pixels: both must be 1 to {}", what,
+                                                       size.width, size.height, kMaxResizeSide));
 }
 
 void check_box(const Box& box, Size source) {
@@ -115,13 +114,18 @@ void Resizer::State::copy_row(const std::uint8_t* from, std::uint8_t* result) co
     std::memcpy(result, from + axis.first[0] * kChannels, result_bytes());
     return;
   }
-  for (std::uint32_t x = 0; x < out.width; ++x, result += kChannels) {
-    if (axis.count[x] != 0) {
-      std::memcpy(result, from + axis.first[x] * kChannels, kChannels);
-    } else {
-      std::memset(result, 0, kChannels);
-    }
+  const std::uint32_t* const first = axis.first.data();
+  // Four bytes are copied faster than three, where there is a pixel behind on both sides.
+  const auto last_column = std::lower_bound(axis.first.begin(), axis.first.end() - 1, source.width - 1);
+  const auto wide_end = static_cast<std::uint32_t>(last_column - axis.first.begin());
+  std::uint32_t x = 0;
+  for (; x < wide_end; ++x) {
+    std::memcpy(result + x * kChannels, from + first[x] * kChannels, kChannels + 1);
   }
+  for (; x < out.width && axis.count[x] != 0; ++x) {
+    std::memcpy(result + x * kChannels, from + first[x] * kChannels, kChannels);
+  }
+  std::memset(result + x * kChannels, 0, (out.width - x) * kChannels);
 }
 
 Resizer::Resizer() : state_(std::make_unique<State>()) {}
@@ -149,19 +153,29 @@ void Resizer::start(const ResizeOptions& options, RgbView out) {
   }
 }
 
-std::uint32_t Resizer::first_row() const noexcept { return state_->vertical.axis.begin(); }
-std::uint32_t Resizer::end_row() const noexcept { return state_->vertical.axis.end(); }
-std::uint32_t Resizer::first_column() const noexcept { return state_->horizontal.axis.begin(); }
-std::uint32_t Resizer::end_column() const noexcept { return state_->horizontal.axis.end(); }
-bool Resizer::done() const noexcept { return state_->next_result == state_->out.height; }
+std::uint32_t Resizer::first_row() const noexcept {
+  return state_->vertical.axis.begin();
+}
+std::uint32_t Resizer::end_row() const noexcept {
+  return state_->vertical.axis.end();
+}
+std::uint32_t Resizer::first_column() const noexcept {
+  return state_->horizontal.axis.begin();
+}
+std::uint32_t Resizer::end_column() const noexcept {
+  return state_->horizontal.axis.end();
+}
+bool Resizer::done() const noexcept {
+  return state_->next_result == state_->out.height;
+}
 
 void Resizer::take(std::uint32_t y, ConstRgbView rows) {
   State& state = *state_;
   const bool leaves_gap = y > state.next_row && state.next_row < end_row();
   if (rows.width != state.source.width || leaves_gap) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("rows of {} pixels from row {} on, but rows of {} pixels are due from row {} on", rows.width,
-                            y, state.source.width, state.next_row));
+                fmt::format("rows of {} pixels from row {} on, but rows of {} pixels are due from row {} on",
+                            rows.width, y, state.source.width, state.next_row));
   }
   const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{y} + rows.height, end_row()));
   if (end <= state.next_row) return;

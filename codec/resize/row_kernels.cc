@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "codec/resize/fixed_point.h"
 
@@ -37,9 +38,8 @@ void weigh_pixels_of_target(const PixelTaps& taps, std::uint32_t begin, std::uin
     for (std::uint32_t i = begin; i < end; ++i) {
       const std::uint8_t* source = sources[row] + (taps.offsets[i] - origin);
       for (std::size_t channel = 0; channel < 3; ++channel) {
-        results[row][std::size_t{i} * 3 + channel] =
-            weigh(taps.weights + std::size_t{i} * taps.pairs, taps.pairs,
-                  [&](std::size_t t) { return source[t * 3 + channel]; });
+        results[row][std::size_t{i} * 3 + channel] = weigh(taps.weights + std::size_t{i} * taps.pairs, taps.pairs,
+                                                           [&](std::size_t t) { return source[t * 3 + channel]; });
       }
     }
   }
@@ -95,7 +95,9 @@ HWY_INLINE V8 pack_to_bytes(V16 a, V16 b) {
 #endif
 }
 
-HWY_INLINE V32 half() { return hn::Set(kD32, kWeightHalf); }
+HWY_INLINE V32 half() {
+  return hn::Set(kD32, kWeightHalf);
+}
 
 HWY_INLINE V32 finish(V32 low, V32 high) {
   return hn::ShiftRight<kWeightBits>(hn::Add(low, hn::ShiftLeft<16>(high)));
@@ -154,6 +156,30 @@ alignas(16) constexpr std::uint8_t kSecondPair[16] = {6, 0x80, 9,  0x80, 7,    0
 // Four pixels of 4 bytes to four of 3.
 alignas(16) constexpr std::uint8_t kDropFourth[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 0x80, 0x80, 0x80, 0x80};
 
+/// Calls `work` with the number of pairs as a constant, or with 0 where there are many.
+void with_known_pairs(std::size_t pairs, auto&& work) {
+  switch (pairs) {
+    case 1:
+      return work(std::integral_constant<std::uint32_t, 1>());
+    case 2:
+      return work(std::integral_constant<std::uint32_t, 2>());
+    case 3:
+      return work(std::integral_constant<std::uint32_t, 3>());
+    case 4:
+      return work(std::integral_constant<std::uint32_t, 4>());
+    case 5:
+      return work(std::integral_constant<std::uint32_t, 5>());
+    case 6:
+      return work(std::integral_constant<std::uint32_t, 6>());
+    case 7:
+      return work(std::integral_constant<std::uint32_t, 7>());
+    case 8:
+      return work(std::integral_constant<std::uint32_t, 8>());
+    default:
+      return work(std::integral_constant<std::uint32_t, 0>());
+  }
+}
+
 /// A vector holds one pixel of kBlocks rows, a block each. kPairs: how many there are, or 0 for any number.
 template <std::uint32_t kPairs>
 void weigh_pixels_of_rows(const PixelTaps& taps, std::uint32_t begin, std::uint32_t end,
@@ -163,32 +189,33 @@ void weigh_pixels_of_rows(const PixelTaps& taps, std::uint32_t begin, std::uint3
   const V8 drop_fourth = hn::LoadDup128(kD8, kDropFourth);
   const std::uint32_t pairs = kPairs != 0 ? kPairs : taps.pairs;
   const WeightPair* weights = taps.weights + std::size_t{begin} * pairs;
-  const auto expand = [](V8 pixels, V8 table) HWY_ATTR {
-    return hn::BitCast(kD16, hn::TableLookupBytesOr0(pixels, table));
-  };
+  const auto expand = [](V8 pixels, V8 table)
+                          HWY_ATTR { return hn::BitCast(kD16, hn::TableLookupBytesOr0(pixels, table)); };
   for (std::uint32_t i = begin; i < end; i += kPixelGroup) {
     V32 low[kPixelGroup];
     V32 high[kPixelGroup];
     for (std::uint32_t k = 0; k < kPixelGroup; ++k) {
-      low[k] = half();
-      high[k] = hn::Zero(kD32);
+      V32 low_sum = half();
+      V32 high_sum = hn::Zero(kD32);
       std::size_t offset = taps.offsets[i + k] - origin;
       std::uint32_t pair = 0;
       for (; pair + 2 <= pairs; pair += 2, offset += 2 * kPairBytes, weights += 2) {
         const V8 pixels = load_blocks(sources, offset);
         const V16 first = expand(pixels, first_pair);
         const V16 second = expand(pixels, second_pair);
-        low[k] = add_products(low[k], first, broadcast_pair(weights[0].low));
-        high[k] = add_products(high[k], first, broadcast_pair(weights[0].high));
-        low[k] = add_products(low[k], second, broadcast_pair(weights[1].low));
-        high[k] = add_products(high[k], second, broadcast_pair(weights[1].high));
+        low_sum = add_products(low_sum, first, broadcast_pair(weights[0].low));
+        high_sum = add_products(high_sum, first, broadcast_pair(weights[0].high));
+        low_sum = add_products(low_sum, second, broadcast_pair(weights[1].low));
+        high_sum = add_products(high_sum, second, broadcast_pair(weights[1].high));
       }
       if (pair < pairs) {
         const V16 first = expand(load_blocks(sources, offset), first_pair);
-        low[k] = add_products(low[k], first, broadcast_pair(weights[0].low));
-        high[k] = add_products(high[k], first, broadcast_pair(weights[0].high));
+        low_sum = add_products(low_sum, first, broadcast_pair(weights[0].low));
+        high_sum = add_products(high_sum, first, broadcast_pair(weights[0].high));
         ++weights;
       }
+      low[k] = low_sum;
+      high[k] = high_sum;
     }
     store_blocks(hn::TableLookupBytesOr0(finish_four(low, high), drop_fourth), results, std::size_t{i} * 3);
   }
@@ -206,27 +233,12 @@ void weigh_pixels_of_target(const PixelTaps& taps, std::uint32_t begin, std::uin
       from[block] = sources[index];
       to[block] = results[index];
     }
-    switch (taps.pairs) {
-      case 1:
-        weigh_pixels_of_rows<1>(taps, begin, end, from, origin, to);
-        break;
-      case 2:
-        weigh_pixels_of_rows<2>(taps, begin, end, from, origin, to);
-        break;
-      case 3:
-        weigh_pixels_of_rows<3>(taps, begin, end, from, origin, to);
-        break;
-      case 4:
-        weigh_pixels_of_rows<4>(taps, begin, end, from, origin, to);
-        break;
-      default:
-        weigh_pixels_of_rows<0>(taps, begin, end, from, origin, to);
-    }
+    with_known_pairs(taps.pairs, [&](auto pairs) { weigh_pixels_of_rows<pairs>(taps, begin, end, from, origin, to); });
   }
 }
 
 /// One vector of the result, at byte x.
-template <std::size_t kPairs>
+template <std::uint32_t kPairs>
 HWY_INLINE V8 weigh_vector(const WeightPair* weights, std::size_t any_pairs, const std::uint8_t* const* rows,
                            std::size_t x) {
   const std::size_t pairs = kPairs != 0 ? kPairs : any_pairs;
@@ -252,7 +264,7 @@ HWY_INLINE V8 weigh_vector(const WeightPair* weights, std::size_t any_pairs, con
   return finish_four(low, high);
 }
 
-template <std::size_t kPairs>
+template <std::uint32_t kPairs>
 void weigh_rows_with(const WeightPair* weights, std::size_t pairs, const std::uint8_t* const* rows, std::size_t bytes,
                      std::uint8_t* result) {
   std::size_t x = 0;
@@ -277,16 +289,7 @@ void weigh_rows_of_target(const WeightPair* weights, std::size_t pairs, const st
     }
     return;
   }
-  switch (pairs) {
-    case 1:
-      return weigh_rows_with<1>(weights, pairs, rows, bytes, result);
-    case 2:
-      return weigh_rows_with<2>(weights, pairs, rows, bytes, result);
-    case 3:
-      return weigh_rows_with<3>(weights, pairs, rows, bytes, result);
-    default:
-      return weigh_rows_with<0>(weights, pairs, rows, bytes, result);
-  }
+  with_known_pairs(pairs, [&](auto known) { weigh_rows_with<known>(weights, pairs, rows, bytes, result); });
 }
 
 #endif  // HWY_SCALAR

@@ -1,8 +1,8 @@
 // The inner loops of both passes, chosen for the CPU when the program runs.
 //
-// A weight w has 23 bits and more, a multiplier of pairs of 16-bit numbers takes 16. So w is split into a signed low half
-// and a high half, w = low + high * 65536, and the sums over both are kept apart until the end. All arithmetic is modulo
-// 2^32, which the final sum fits, so nothing is lost.
+// A weight w has 23 bits and more, a multiplier of pairs of 16-bit numbers takes 16. So w is split into a signed low
+// half and a high half, w = low + high * 65536, and the sums over both are kept apart until the end. All arithmetic is
+// modulo 2^32, which the final sum fits, so nothing is lost.
 #pragma once
 
 #include <cstddef>
