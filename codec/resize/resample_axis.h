@@ -35,7 +35,7 @@ struct ResampleAxis {
 
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(first.size()); }
   /// The source positions that anything depends on: [begin(), end()).
-  std::uint32_t begin() const noexcept { return first.front(); }
+  std::uint32_t begin() const noexcept { return first.empty() ? 0 : first.front(); }
   std::uint32_t end() const noexcept { return end_; }
 
   /// Keeps the vectors' memory. Throws std::bad_alloc.

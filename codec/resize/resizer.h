@@ -51,7 +51,8 @@ class Resizer final : public RowSink {
   /// size, and for a box that is empty, outside the source or not finite; std::bad_alloc. REQUIRES: `out` outlives the
   /// calls of take() and shares no memory with their rows.
   void start(const ResizeOptions& options, RgbView out);
-  /// Rows of the source that the result depends on: [first_row(), end_row()). Others may be left out.
+  /// Rows of the source that the result depends on: [first_row(), end_row()), none before start(). Others may be left
+  /// out.
   std::uint32_t first_row() const noexcept;
   std::uint32_t end_row() const noexcept;
   /// Columns of the source that the result depends on; other pixels of the rows are not looked at.

@@ -1,3 +1,4 @@
+// This file is compiled once for each target that Highway knows on this architecture.
 #include "codec/resize/row_kernels.h"
 
 #include <algorithm>
@@ -20,9 +21,8 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if HWY_TARGET == HWY_SCALAR
-
-std::uint8_t weigh(const WeightPair* weights, std::size_t pairs, auto&& value_of) {
+/// One value, out of value_of(tap).
+std::uint8_t weigh_value(const WeightPair* weights, std::size_t pairs, auto&& value_of) {
   std::int32_t sum = kWeightHalf;
   for (std::size_t t = 0; t < pairs * 2; ++t) {
     const WeightPair& pair = weights[t / 2];
@@ -31,6 +31,16 @@ std::uint8_t weigh(const WeightPair* weights, std::size_t pairs, auto&& value_of
   return finish_value(sum);
 }
 
+/// weigh_rows() without vectors.
+void weigh_bytes(const WeightPair* weights, std::size_t pairs, const std::uint8_t* const* rows, std::size_t bytes,
+                 std::uint8_t* result) {
+  for (std::size_t x = 0; x < bytes; ++x) {
+    result[x] = weigh_value(weights, pairs, [&](std::size_t t) { return rows[t][x]; });
+  }
+}
+
+#if HWY_TARGET == HWY_SCALAR
+
 void weigh_pixels_of_target(const PixelTaps& taps, std::uint32_t begin, std::uint32_t end,
                             const std::uint8_t* const* sources, std::uint32_t origin, std::uint8_t* const* results,
                             std::size_t rows) {
@@ -38,8 +48,9 @@ void weigh_pixels_of_target(const PixelTaps& taps, std::uint32_t begin, std::uin
     for (std::uint32_t i = begin; i < end; ++i) {
       const std::uint8_t* source = sources[row] + (taps.offsets[i] - origin);
       for (std::size_t channel = 0; channel < 3; ++channel) {
-        results[row][std::size_t{i} * 3 + channel] = weigh(taps.weights + std::size_t{i} * taps.pairs, taps.pairs,
-                                                           [&](std::size_t t) { return source[t * 3 + channel]; });
+        results[row][std::size_t{i} * 3 + channel] =
+            weigh_value(taps.weights + std::size_t{i} * taps.pairs, taps.pairs,
+                        [&](std::size_t t) { return source[t * 3 + channel]; });
       }
     }
   }
@@ -47,9 +58,7 @@ void weigh_pixels_of_target(const PixelTaps& taps, std::uint32_t begin, std::uin
 
 void weigh_rows_of_target(const WeightPair* weights, std::size_t pairs, const std::uint8_t* const* rows,
                           std::size_t bytes, std::uint8_t* result) {
-  for (std::size_t x = 0; x < bytes; ++x) {
-    result[x] = weigh(weights, pairs, [&](std::size_t t) { return rows[t][x]; });
-  }
+  weigh_bytes(weights, pairs, rows, bytes, result);
 }
 
 #else
@@ -72,7 +81,7 @@ HWY_INLINE V32 add_products(V32 sum, V16 a, V16 b) {
   return hn::Add(sum, V32{_mm512_madd_epi16(a.raw, b.raw)});
 #elif HWY_TARGET == HWY_AVX2
   return hn::Add(sum, V32{_mm256_madd_epi16(a.raw, b.raw)});
-#elif HWY_ARCH_X86
+#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
   return hn::Add(sum, V32{_mm_madd_epi16(a.raw, b.raw)});
 #else
   const auto even = [](V16 v) { return hn::ShiftRight<16>(hn::ShiftLeft<16>(hn::BitCast(kD32, v))); };
@@ -87,7 +96,7 @@ HWY_INLINE V8 pack_to_bytes(V16 a, V16 b) {
   return V8{_mm512_packus_epi16(a.raw, b.raw)};
 #elif HWY_TARGET == HWY_AVX2
   return V8{_mm256_packus_epi16(a.raw, b.raw)};
-#elif HWY_ARCH_X86
+#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
   return V8{_mm_packus_epi16(a.raw, b.raw)};
 #else
   const hn::Half<D8> half;
@@ -279,16 +288,7 @@ void weigh_rows_with(const WeightPair* weights, std::size_t pairs, const std::ui
 
 void weigh_rows_of_target(const WeightPair* weights, std::size_t pairs, const std::uint8_t* const* rows,
                           std::size_t bytes, std::uint8_t* result) {
-  if (bytes < kVectorBytes) {
-    for (std::size_t x = 0; x < bytes; ++x) {
-      std::int32_t sum = kWeightHalf;
-      for (std::size_t t = 0; t < pairs * 2; ++t) {
-        sum = add_weighted(sum, rows[t][x], weights[t / 2].high[t % 2] * 65536 + weights[t / 2].low[t % 2]);
-      }
-      result[x] = finish_value(sum);
-    }
-    return;
-  }
+  if (bytes < kVectorBytes) return weigh_bytes(weights, pairs, rows, bytes, result);
   with_known_pairs(pairs, [&](auto known) { weigh_rows_with<known>(weights, pairs, rows, bytes, result); });
 }
 
