@@ -110,7 +110,7 @@ def differences(program, requests):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--resizes", type=int, default=6000)
+    parser.add_argument("--resizes", type=int, default=20000)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     assert PIL.__version__.startswith("9.4."), f"Pillow {PIL.__version__} is not the one that this test is about"
