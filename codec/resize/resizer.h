@@ -48,14 +48,15 @@ class Resizer final : public RowSink {
   Resizer& operator=(Resizer&&) noexcept;
 
   /// Begins an image; the result has the size of `out`, at least 1x1. Throws invalid_argument for an empty or too large
-  /// size, and for a box that is empty, outside the source or not finite; std::bad_alloc. REQUIRES: `out` outlives the
-  /// calls of take() and shares no memory with their rows.
+  /// size, and for a box that is empty, outside the source or not finite; std::bad_alloc. After an
+  /// exception nothing may be taken before another start(). REQUIRES: `out` outlives the calls of take() and shares no
+  /// memory with their rows.
   void start(const ResizeOptions& options, RgbView out);
   /// Rows of the source that the result depends on: [first_row(), end_row()), none before start(). Others may be left
   /// out.
   std::uint32_t first_row() const noexcept;
   std::uint32_t end_row() const noexcept;
-  /// Columns of the source that the result depends on; other pixels of the rows are not looked at.
+  /// Columns of the source that the result depends on. The other pixels of a row must be there, with any values.
   std::uint32_t first_column() const noexcept;
   std::uint32_t end_column() const noexcept;
   /// Source rows in order, from at most first_row() on without gaps; rows of the result are written as soon as they can
