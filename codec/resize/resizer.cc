@@ -1,0 +1,205 @@
+#include "codec/resize/resizer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "codec/resize/passes.h"
+#include "codec/resize/resample_axis.h"
+#include "imgpack/error.h"
+
+namespace imgpack {
+
+namespace {
+
+constexpr std::size_t kChannels = RgbImage::kChannels;
+
+void check_size(Size size, const char* what) {
+  const auto fits = [](std::uint32_t side) { return side >= 1 && side <= kMaxResizeSide; };
+  if (fits(size.width) && fits(size.height)) return;
+  throw Error(ErrorCode::invalid_argument, fmt::format("a resize {} of {}x{} pixels: both must be 1 to {}", what,
+                                                       size.width, size.height, kMaxResizeSide));
+}
+
+void check_box(const Box& box, Size source) {
+  const auto inside = [](float begin, float end, std::uint32_t size) {  // false for NaN
+    return begin >= 0 && begin < end && end <= static_cast<float>(size);
+  };
+  if (inside(box.left, box.right, source.width) && inside(box.top, box.bottom, source.height)) return;
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("a box from ({}, {}) to ({}, {}) is empty or outside an image of {}x{} pixels", box.left,
+                          box.top, box.right, box.bottom, source.width, source.height));
+}
+
+void check_part(const Rect& part, Size result) {
+  if (lies_in(part, result)) return;
+  throw Error(ErrorCode::invalid_argument, fmt::format("a part of {}x{} pixels at {},{} of a resize result of {}x{}",
+                                                       part.width, part.height, part.x, part.y, result.width,
+                                                       result.height));
+}
+
+/// An axis with the pass made ready for it, both kept until something else is asked for.
+template <typename Pass>
+struct Stage {
+  std::optional<AxisRequest> request;
+  ResampleAxis axis;
+  Pass pass;
+
+  template <typename... More>
+  void prepare(const AxisRequest& wanted, More... more) {
+    if (request == wanted) return;
+    request.reset();
+    axis.compute(wanted);
+    pass.prepare(axis, more...);
+    request = wanted;
+  }
+};
+
+}  // namespace
+
+struct Resizer::State {
+  RgbView out;
+  Size source;
+  bool is_nearest = false;
+  Stage<resampling::HorizontalPass> horizontal;
+  Stage<resampling::VerticalPass> vertical;
+  resampling::RowRing ring;
+  std::uint32_t next_row = 0;     ///< of the source: earlier ones have been taken
+  std::uint32_t next_result = 0;  ///< row of the result: earlier ones have been written
+
+  std::size_t result_bytes() const { return out.width * kChannels; }
+  bool copies_only() const { return horizontal.axis.is_copy && vertical.axis.is_copy; }
+  void filter(std::uint32_t y, std::uint32_t end, ConstRgbView rows);
+  void copy(std::uint32_t y, std::uint32_t end, ConstRgbView rows);
+  void copy_row(const std::uint8_t* from, std::uint8_t* result) const;
+};
+
+/// Rows [next_row, end), where `rows` begins at row `y`.
+void Resizer::State::filter(std::uint32_t y, std::uint32_t end, ConstRgbView rows) {
+  std::array<const std::uint8_t*, resampling::kMaxRows> sources;
+  std::array<std::uint8_t*, resampling::kMaxRows> results;
+  while (next_row < end) {
+    const std::size_t count = std::min<std::size_t>(end - next_row, resampling::kMaxRows);
+    for (std::size_t i = 0; i < count; ++i, ++next_row) {
+      sources[i] = rows.row(next_row - y);
+      results[i] = ring.row(next_row);
+    }
+    horizontal.pass.run(std::span(sources).first(count), std::span(results).first(count));
+    const ResampleAxis& axis = vertical.axis;
+    while (next_result < out.height && axis.first[next_result] + axis.count[next_result] <= next_row) {
+      vertical.pass.run(axis, next_result, ring, result_bytes(), out.row(next_result));
+      ++next_result;
+    }
+  }
+}
+
+/// The same where every pixel of the result is one of the source.
+void Resizer::State::copy(std::uint32_t y, std::uint32_t end, ConstRgbView rows) {
+  next_row = end;
+  const ResampleAxis& axis = vertical.axis;
+  for (; next_result < out.height; ++next_result) {
+    std::uint8_t* const result = out.row(next_result);
+    const std::uint32_t from = axis.first[next_result];
+    if (axis.count[next_result] == 0) {
+      std::memset(result, 0, result_bytes());
+    } else if (from >= end) {
+      return;
+    } else if (next_result > 0 && axis.first[next_result - 1] == from) {
+      std::memcpy(result, out.row(next_result - 1), result_bytes());
+    } else {
+      copy_row(rows.row(from - y), result);
+    }
+  }
+}
+
+void Resizer::State::copy_row(const std::uint8_t* from, std::uint8_t* result) const {
+  const ResampleAxis& axis = horizontal.axis;
+  if (!is_nearest) {
+    std::memcpy(result, from + axis.first[0] * kChannels, result_bytes());
+    return;
+  }
+  const std::uint32_t* const first = axis.first.data();
+  // Four bytes are copied faster than three, where there is a pixel behind on both sides.
+  const auto last_column = std::lower_bound(axis.first.begin(), axis.first.end() - 1, source.width - 1);
+  const auto wide_end = static_cast<std::uint32_t>(last_column - axis.first.begin());
+  std::uint32_t x = 0;
+  for (; x < wide_end; ++x) {
+    std::memcpy(result + x * kChannels, from + first[x] * kChannels, kChannels + 1);
+  }
+  for (; x < out.width && axis.count[x] != 0; ++x) {
+    std::memcpy(result + x * kChannels, from + first[x] * kChannels, kChannels);
+  }
+  std::memset(result + x * kChannels, 0, (out.width - x) * kChannels);
+}
+
+Resizer::Resizer() : state_(std::make_unique<State>()) {}
+Resizer::~Resizer() = default;
+Resizer::Resizer(Resizer&&) noexcept = default;
+Resizer& Resizer::operator=(Resizer&&) noexcept = default;
+
+void Resizer::start(const ResizeOptions& options, RgbView out) {
+  const auto& [source, box, interpolation, wanted_result, left, top] = options;
+  const Size result = wanted_result == Size{} ? Size{out.width, out.height} : wanted_result;
+  check_size(source, "source");
+  check_size(result, "result");
+  check_box(box, source);
+  check_part({left, top, out.width, out.height}, result);
+  State& state = *state_;
+  state.horizontal.prepare({source.width, box.left, box.right, result.width, interpolation, left, out.width},
+                           source.width);
+  state.vertical.prepare({source.height, box.top, box.bottom, result.height, interpolation, top, out.height});
+  state.out = out;
+  state.source = source;
+  state.is_nearest = interpolation == Interpolation::nearest;
+  state.next_row = first_row();
+  state.next_result = 0;
+  if (!state.copies_only()) {
+    // The rows that an unfinished row of the result needs, and those that are made before it is looked at again.
+    state.ring.prepare(std::size_t{state.vertical.axis.max_count} + resampling::kMaxRows - 1,
+                       state.horizontal.pass.row_bytes());
+  }
+}
+
+std::uint32_t Resizer::first_row() const noexcept {
+  return state_->vertical.axis.begin();
+}
+std::uint32_t Resizer::end_row() const noexcept {
+  return state_->vertical.axis.end();
+}
+std::uint32_t Resizer::first_column() const noexcept {
+  return state_->horizontal.axis.begin();
+}
+std::uint32_t Resizer::end_column() const noexcept {
+  return state_->horizontal.axis.end();
+}
+bool Resizer::done() const noexcept {
+  return state_->next_result == state_->out.height;
+}
+
+void Resizer::take(std::uint32_t y, ConstRgbView rows) {
+  State& state = *state_;
+  const bool leaves_gap = y > state.next_row && state.next_row < end_row();
+  if (rows.width != state.source.width || leaves_gap) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("rows of {} pixels from row {} on, but rows of {} pixels are due from row {} on",
+                            rows.width, y, state.source.width, state.next_row));
+  }
+  const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{y} + rows.height, end_row()));
+  if (end <= state.next_row) return;
+  if (state.copies_only()) {
+    state.copy(y, end, rows);
+  } else {
+    state.filter(y, end, rows);
+  }
+}
+
+void resize(ConstRgbView source, const Box& box, Interpolation interpolation, RgbView out, Resizer& resizer) {
+  resizer.start({.source = {source.width, source.height}, .box = box, .interpolation = interpolation}, out);
+  const std::uint32_t y = resizer.first_row();
+  resizer.take(y, {source.row(y), source.width, resizer.end_row() - y, source.stride});
+}
+
+}  // namespace imgpack
