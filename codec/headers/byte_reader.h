@@ -1,4 +1,4 @@
-// Bounds-checked reading of outside bytes, and big-endian loads. Used by the header parsers only.
+// Bounds-checked reading of outside bytes, and big-endian loads. Used by the parsers of image files.
 #pragma once
 
 #include <algorithm>
