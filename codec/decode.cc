@@ -100,8 +100,8 @@ ImageResult ImageDecoder::State::decode_pixels(const RecordMeta& meta, std::span
     return damaged(fmt::format("its payload has {} bytes, not the {} of {}x{} pixels", payload.size(), size, meta.width,
                                meta.height));
   }
-  const ConstRgbView image{reinterpret_cast<const std::uint8_t*>(payload.data()), meta.width, meta.height, stride};
-  rows.take(0, cut(image, crop));
+  const ConstRgbView all{reinterpret_cast<const std::uint8_t*>(payload.data()), meta.width, meta.height, stride};
+  rows.take(0, cut(all, crop));
   return {};
 }
 
@@ -158,13 +158,15 @@ namespace {
 ImageResult check_size(const RecordMeta& meta, std::uint64_t max_pixels) {
   if (meta.width == 0 || meta.height == 0) return damaged("its record says that it has no pixels");
   if (std::uint64_t{meta.width} * meta.height <= max_pixels) return {};
-  return {ImageStatus::too_large, fmt::format("{}x{} pixels are more than the limit of {}", meta.width, meta.height, max_pixels)};
+  return {ImageStatus::too_large,
+          fmt::format("{}x{} pixels are more than the limit of {}", meta.width, meta.height, max_pixels)};
 }
 
 void check_crop(const RecordMeta& meta, const Rect& crop) {
   if (lies_in(crop, {meta.width, meta.height})) return;
-  throw Error(ErrorCode::invalid_argument, fmt::format("a crop of {}x{} pixels at {},{} does not lie in {}x{} pixels",
-                                                       crop.width, crop.height, crop.x, crop.y, meta.width, meta.height));
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("a crop of {}x{} pixels at {},{} does not lie in {}x{} pixels", crop.width, crop.height,
+                          crop.x, crop.y, meta.width, meta.height));
 }
 
 }  // namespace

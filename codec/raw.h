@@ -10,8 +10,8 @@
 
 namespace imgpack {
 
-/// Compresses `bytes` into one zstd frame that says its content's size. `level` from 1 to 22. The same bytes for the same
-/// input with the same libzstd. Throws std::bad_alloc, io if libzstd fails.
+/// Compresses `bytes` into one zstd frame that says its content's size. `level` from 1 to 22. The same bytes for the
+/// same input with the same libzstd. Throws std::bad_alloc, io if libzstd fails.
 void compress_zstd(std::span<const std::byte> bytes, int level, ByteBuffer& out);
 
 /// The content of a frame that must hold exactly `size` bytes. An empty string, or what is wrong with it.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/decode.h"
 #include "formats/parallel_blocks.h"
 #include "formats/shards.h"
 #include "imgpack/error.h"
@@ -30,6 +31,13 @@ struct Target {
   StoreOptions store;
   DatasetInfo info;
 };
+
+/// "a=1 b=2"
+std::string joined(const std::map<std::string, std::string>& entries) {
+  std::string text;
+  for (const auto& [key, value] : entries) text += fmt::format("{}{}={}", text.empty() ? "" : " ", key, value);
+  return text;
+}
 
 /// A build or conversion from an opened source: plans its files, then makes them one after the other.
 class Builder {
@@ -66,10 +74,20 @@ class Builder {
       throw;
     }
     if (lock) lock->remove();
+    for (const Target& target : targets_) count_decode_paths_of(target.path);
     return std::move(report_);
   }
 
  private:
+  void count_decode_paths_of(const fs::path& output) {
+    const DecodePaths paths = count_decode_paths(*open_store(output));
+    report_.decode_paths.indexed_jpeg += paths.indexed_jpeg;
+    report_.decode_paths.raw += paths.raw;
+    report_.decode_paths.raw_zstd += paths.raw_zstd;
+    report_.decode_paths.whole_jpeg += paths.whole_jpeg;
+    report_.decode_paths.other += paths.other;
+  }
+
   void plan() {
     std::vector<ShardRange> ranges;
     if (options_.shard_size != 0) {
@@ -94,7 +112,7 @@ class Builder {
     target.path = path;
     target.range = range;
     target.info = source_.info();
-    if (target.info.transform.empty()) target.info.transform = {{"encode", "keep"}};
+    describe_transform(target.info);
     if (target.info.tool_version.empty()) target.info.tool_version = version();
     for (const auto& [key, value] : options_.metadata) target.info.metadata[key] = value;
     if (shard != 0) {  // what a packed source had left out belongs to one shard only
@@ -107,11 +125,20 @@ class Builder {
                     .resume = options_.resume,
                     // With a limit, what stands at a position depends on how many there are.
                     .fingerprint = fmt::format(
-                        "{:016x}|{}-{} of {}|{}|{}", source_.digest(), range.begin, range.end, selection_.size(),
-                        options_.shuffle_seed ? fmt::format("{}", *options_.shuffle_seed) : "-", options_.max_pixels),
+                        "{:016x}|{}-{} of {}|{}|{}|{}", source_.digest(), range.begin, range.end, selection_.size(),
+                        options_.shuffle_seed ? fmt::format("{}", *options_.shuffle_seed) : "-", options_.max_pixels,
+                        options_.transform ? joined(options_.transform->describe()) : "as it is"),
                     .expected_records = range.end - range.begin,
                     .raw_shape = raw_shape_of(target.info)};
     return target;
+  }
+
+  void describe_transform(DatasetInfo& info) const {
+    if (!options_.transform) return;
+    const std::map<std::string, std::string> before = std::move(info.transform);
+    info.transform = options_.transform->describe();
+    const bool was_changed = !before.empty() && before != std::map<std::string, std::string>{{"encode", "keep"}};
+    if (was_changed) info.transform["source_transform"] = joined(before);
   }
 
   void build_one(const Target& target) {
@@ -161,10 +188,10 @@ class Builder {
     report_.resumed_entries += writer.entries();
     if (writer.sealed()) return;
     const std::uint64_t first = target.range.begin + writer.entries();
-    PreparePipeline pipeline(
-        source_, [this](std::uint64_t position) { return selection_(position); }, first,
-        std::max(first, target.range.end),
-        {.prepare = {.max_pixels = options_.max_pixels}, .threads = thread_count(options_.threads)});
+    PreparePipeline pipeline(source_, [this](std::uint64_t position) { return selection_(position); }, first,
+                             std::max(first, target.range.end),
+                             {.prepare = {.max_pixels = options_.max_pixels, .transform = options_.transform},
+                              .threads = thread_count(options_.threads)});
     std::uint64_t position = first;
     for (std::span<PreparedEntry> entries = pipeline.next(); !entries.empty(); entries = pipeline.next()) {
       for (PreparedEntry& entry : entries) store(entry, writer);
@@ -253,6 +280,7 @@ class Builder {
 };
 
 void check_options(const fs::path& output, const BuildOptions& options) {
+  if (options.transform) options.transform->check();
   if (options.shards > 1 && options.shard_size != 0) {
     throw Error(ErrorCode::invalid_argument, "either a number of shards or a shard size, not both");
   }
@@ -273,8 +301,34 @@ BuildReport run(const Source& source, const fs::path& output, const BuildOptions
 
 }  // namespace
 
-BuildReport build(const fs::path& source, const fs::path& output, const BuildOptions& options) {
+DecodePaths count_decode_paths(const StoreReader& store) {
+  DecodePaths paths;
+  for (std::uint64_t record = 0; record < store.size(); ++record) {
+    switch (decode_path(store.meta(record))) {
+      case DecodePath::indexed_jpeg:
+        ++paths.indexed_jpeg;
+        break;
+      case DecodePath::raw:
+        ++paths.raw;
+        break;
+      case DecodePath::raw_zstd:
+        ++paths.raw_zstd;
+        break;
+      case DecodePath::whole_jpeg:
+        ++paths.whole_jpeg;
+        break;
+      case DecodePath::other:
+        ++paths.other;
+        break;
+    }
+  }
+  return paths;
+}
+
+BuildReport build(const fs::path& source, const fs::path& output, const BuildOptions& given) {
   const auto begin = std::chrono::steady_clock::now();
+  BuildOptions options = given;
+  if (!options.transform) options.transform.emplace();
   check_options(output, options);
   std::error_code absent;
   if (fs::equivalent(source, output, absent)) {

@@ -26,8 +26,8 @@ struct PreparedEntry {
   RecordMeta meta;
   SourceBytes bytes;  ///< in the source's own memory or in one of the following
 
-  ByteBuffer scratch;   ///< the source's bytes
-  ByteBuffer payload;   ///< what was made of them
+  ByteBuffer scratch;  ///< the source's bytes
+  ByteBuffer payload;  ///< what was made of them
   ByteBuffer segments;
   RgbImage pixels;
 

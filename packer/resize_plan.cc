@@ -39,8 +39,8 @@ std::variant<ResizePlan, std::string> plan_resize(Size from, const Transform& tr
 
   // The side that becomes n.
   const bool by_width = (transform.resize_mode == ResizeMode::longer) == (from.width > from.height);
-  const std::uint64_t other = by_width ? proportional(from.height, from.width, n)
-                                       : proportional(from.width, from.height, n);
+  const std::uint64_t other =
+      by_width ? proportional(from.height, from.width, n) : proportional(from.width, from.height, n);
   if (other > Transform::kMaxResize) {
     return fmt::format("it has {}x{} pixels, too narrow to make one side {}", from.width, from.height, n);
   }

@@ -146,8 +146,8 @@ void Transformer::store_jpeg(PreparedEntry& entry) {
   entry.meta.channels = RgbImage::kChannels;
   entry.meta.codec = Codec::jpeg;
   encode_jpeg(std::as_const(entry.pixels).view(), transform_.quality.value_or(Transform::kDefaultQuality),
-              transform_.subsampling.value_or(Transform::kDefaultSubsampling),
-              transform_.jpeg == JpegHandling::restart, entry.payload);
+              transform_.subsampling.value_or(Transform::kDefaultSubsampling), transform_.jpeg == JpegHandling::restart,
+              entry.payload);
   entry.bytes = {entry.payload.bytes(), {}};
   add_index(entry);
 }

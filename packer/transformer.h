@@ -2,8 +2,8 @@
 // re-encoded images, raw pixels.
 //
 // Copies of an image on its way: a kept file's bytes are stored from where the source has them. Pixels are made row by
-// row; resizing takes the rows as they are decoded, and its result is the raw payload itself. Only images that EXIF turns
-// and images other than JPEG are held whole before they are resized.
+// row; resizing takes the rows as they are decoded, and its result is the raw payload itself. Only images that EXIF
+// turns and images other than JPEG are held whole before they are resized.
 #pragma once
 
 #include <cstdint>

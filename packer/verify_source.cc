@@ -158,12 +158,12 @@ class SourceComparison {
 
 SourceReport verify_source(const StoreReader& store, const std::filesystem::path& source,
                            const std::filesystem::path& work_dir, const VerifyOptions& options) {
-  const auto encode = store.info().transform.find("encode");
-  if (encode != store.info().transform.end() && encode->second != "keep") {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("it was packed with --encode {}: its bytes cannot be compared with a source's", encode->second),
-        in_file(store.path()));
+  for (const auto& [option, value] : store.info().transform) {
+    const bool keeps_bytes = (option == "encode" && value == "keep") || option == "index";
+    if (keeps_bytes) continue;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("it was packed with {} = {}: its bytes cannot be compared with a source's", option, value),
+                in_file(store.path()));
   }
   const std::unique_ptr<Source> opened = open_source(source, {.work_dir = work_dir});
   return SourceComparison(store, *opened, options).run();

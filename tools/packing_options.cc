@@ -72,8 +72,7 @@ void add_output_options(CLI::App& command, PackingOptions& options) {
 
 void add_packing_options(CLI::App& command, PackingOptions& options) {
   add_output_options(command, options);
-  command.add_option("--encode", options.encode, "keep: the original bytes of every file")
-      ->check(CLI::IsMember({"keep"}));
+  add_transform_options(command, options.transform);
   command.add_option("--on-error", options.on_error, "What to do about a file that cannot be packed (default stop)")
       ->check(CLI::IsMember({"stop", "skip"}));
   CLI::Option* shards = add_number_option(
@@ -108,6 +107,7 @@ BuildOptions to_build_options(const PackingOptions& options) {
     build.shards = choice->count;
     build.only_shard = choice->index;
   }
+  build.transform = to_transform(options.transform);
   build.metadata = metadata_of(options.metadata);
   return build;
 }

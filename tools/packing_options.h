@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "imgpack/build.h"
+#include "tools/transform_options.h"
 
 namespace CLI {
 class App;
@@ -29,7 +30,7 @@ std::optional<ShardChoice> parse_shard(std::string_view text);
 /// What was parsed; to_build_options() makes the library's form of it.
 struct PackingOptions {
   std::string format;  ///< empty: by the output's extension
-  std::string encode = "keep";
+  TransformOptions transform;
   std::string on_error = "stop";
   std::string shard;
   std::vector<std::string> metadata;  ///< KEY=VALUE
@@ -38,7 +39,8 @@ struct PackingOptions {
 
 /// --format --threads --align --metadata --overwrite.
 void add_output_options(CLI::App& command, PackingOptions& options);
-/// --encode --on-error --shards --shard-size --shard --shuffle-seed --resume --dry-run --limit.
+/// The options of add_transform_options(), --on-error --shards --shard-size --shard --shuffle-seed --resume --dry-run
+/// --limit.
 void add_packing_options(CLI::App& command, PackingOptions& options);
 
 /// Throws Error(invalid_argument) where options contradict each other.

@@ -10,8 +10,8 @@
 
 namespace imgpack {
 
-/// [begin, end) of `source` source positions become `size` result positions, of which `kept` from `skipped` on are wanted:
-/// result position i below is position skipped + i of all.
+/// [begin, end) of `source` source positions become `size` result positions, of which `kept` from `skipped` on are
+/// wanted: result position i below is position skipped + i of all.
 struct AxisRequest {
   std::uint32_t source = 0;  ///< 1 to INT32_MAX
   float begin = 0;           ///< 0 <= begin < end <= source

@@ -36,9 +36,9 @@ void check_box(const Box& box, Size source) {
 
 void check_part(const Rect& part, Size result) {
   if (lies_in(part, result)) return;
-  throw Error(ErrorCode::invalid_argument, fmt::format("a part of {}x{} pixels at {},{} of a resize result of {}x{}",
-                                                       part.width, part.height, part.x, part.y, result.width,
-                                                       result.height));
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("a part of {}x{} pixels at {},{} of a resize result of {}x{}", part.width, part.height,
+                          part.x, part.y, result.width, result.height));
 }
 
 /// An axis with the pass made ready for it, both kept until something else is asked for.

@@ -13,6 +13,7 @@
 
 #include "imgpack/dataset_info.h"
 #include "imgpack/store.h"
+#include "imgpack/transform.h"
 
 namespace imgpack {
 
@@ -42,7 +43,10 @@ struct BuildOptions {
   std::optional<std::uint64_t> shuffle_seed;  ///< store each split in shuffled order
   std::uint32_t shards = 0;                   ///< number of files; 0 and 1: one
   std::uint64_t shard_size = 0;  ///< instead of `shards`: cut so that a shard's source bytes do not exceed this
-  std::optional<std::uint32_t> only_shard;      ///< build just this one (counted from 0) of `shards`
+  std::optional<std::uint32_t> only_shard;  ///< build just this one (counted from 0) of `shards`
+  /// What is made of each image. build() without it: the files' bytes with segment indexes, Transform{}. convert()
+  /// without it: records as they are.
+  std::optional<Transform> transform;
   std::uint32_t alignment = 64;                 ///< of payloads in rec files
   std::uint64_t max_pixels = 178'956'970;       ///< larger images are refused
   std::map<std::string, std::string> metadata;  ///< free-form, stored in the dataset
@@ -50,6 +54,21 @@ struct BuildOptions {
   /// Error(invalid_argument, "cancelled") and leaves what a resume can use.
   std::function<bool(const BuildProgress&)> progress;
 };
+
+/// How many records are decoded in which way.
+struct DecodePaths {
+  std::uint64_t indexed_jpeg = 0;  ///< by segments, on a GPU if there is one, only as far as a crop needs
+  std::uint64_t raw = 0;           ///< pixels already
+  std::uint64_t raw_zstd = 0;      ///< pixels once decompressed, on the CPU
+  std::uint64_t whole_jpeg = 0;    ///< JPEG without a segment index, on the CPU
+  std::uint64_t other = 0;         ///< PNG, WebP, ..., on the CPU
+
+  std::uint64_t on_cpu() const noexcept { return raw_zstd + whole_jpeg + other; }
+  std::uint64_t all() const noexcept { return indexed_jpeg + raw + on_cpu(); }
+};
+
+/// Counts over the store's index; no payload is read. Throws what StoreReader::meta throws.
+DecodePaths count_decode_paths(const StoreReader& store);
 
 struct BuildReport {
   std::vector<std::filesystem::path> outputs;  ///< what was, or with dry_run would be, written
@@ -64,6 +83,7 @@ struct BuildReport {
   std::uint64_t refused_count = 0;  ///< entries that can't be packed
   std::uint64_t ignored_count = 0;  ///< entries that are no images and not named like one
   std::vector<LeftOut> left_out;    ///< the first DatasetInfo::kMaxLeftOut of both
+  DecodePaths decode_paths;         ///< of the outputs' records
   std::vector<std::string> warnings;
   double seconds = 0;  ///< wall time
 };

@@ -50,7 +50,8 @@ struct Transform {
   static constexpr Subsampling kDefaultSubsampling = Subsampling::s420;
 
   Encode encode = Encode::keep;
-  /// Of JPEG files that keep their coefficients: all with Encode::keep, with Encode::jpeg those that are not re-encoded.
+  /// Of JPEG files that keep their coefficients: all with Encode::keep, with Encode::jpeg those that are not
+  /// re-encoded.
   JpegHandling jpeg = JpegHandling::keep;
   std::uint32_t resize = 0;  ///< N pixels; 0: sizes stay
   ResizeMode resize_mode = ResizeMode::shorter;
