@@ -35,6 +35,12 @@ struct VerifyReport {
 VerifyReport verify(const std::filesystem::path& path, const VerifyOptions& options);
 VerifyReport verify(const StoreReader& store, const VerifyOptions& options);
 
+/// Decodes every record. Of a JPEG with a segment index, the index must be the one that a fresh pass over the payload
+/// gives, and a part of the image decoded by it (which one depends on the record's number) must equal the same part of
+/// libjpeg-turbo's whole decode. Records kept as PNG and the like need a build that can decode them. Memory: one image
+/// a thread.
+VerifyReport verify_pixels(const StoreReader& store, const VerifyOptions& options);
+
 struct SourceReport {
   std::uint64_t compared = 0;  ///< records whose bytes equal their source's
   /// Each list holds the first max_damage findings, each count all of them.
