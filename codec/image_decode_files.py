@@ -126,11 +126,12 @@ def oriented_jpegs(rand):
     for value in range(12):
         for order in "<>":
             short, long = struct.pack(order + "H", value), struct.pack(order + "L", value)
-            for kind, count, packed in ((3, 1, short), (4, 1, long), (1, 1, bytes([value])), (6, 1, bytes([value])),
-                                        (2, 2, b"%d\0" % (value % 10)), (3, 2, short * 2), (3, 0, short), (8, 1, short),
-                                        (5, 1, struct.pack(order + "LL", value * 2, 2)), (9, 1, long),
-                                        (11, 1, struct.pack(order + "f", value)), (12, 1, struct.pack(order + "d", value)),
-                                        (7, 1, bytes([value])), (13, 1, long), (5, 1, struct.pack(order + "LL", value, 0))):
+            byte = bytes([value])
+            for kind, count, packed in (
+                    (3, 1, short), (4, 1, long), (1, 1, byte), (6, 1, byte), (2, 2, b"%d\0" % (value % 10)),
+                    (3, 2, short * 2), (3, 0, short), (8, 1, short), (5, 1, struct.pack(order + "LL", value * 2, 2)),
+                    (9, 1, long), (11, 1, struct.pack(order + "f", value)), (12, 1, struct.pack(order + "d", value)),
+                    (7, 1, byte), (13, 1, long), (5, 1, struct.pack(order + "LL", value, 0))):
                 yield (f"jpeg orientation {value} type {kind} x {count} {order}",
                        with_segments(exif((0x112, kind, count, packed), order=order)))
     six, three = (0x112, 3, 1, b"\6\0"), (0x112, 3, 1, b"\3\0")
@@ -187,7 +188,8 @@ def pngs(rand):
         yield f"png cut by {cut}", whole[:-cut]
     at = whole.index(b"IDAT")
     for offset in (4, 9, 100, 700, 2000, len(whole) - at - 17, len(whole) - at - 14):
-        yield f"png with a changed byte {offset}", whole[:at + offset] + bytes([whole[at + offset] ^ 0x41]) + whole[at + offset + 1:]
+        changed = bytes([whole[at + offset] ^ 0x41])
+        yield f"png with a changed byte {offset}", whole[:at + offset] + changed + whole[at + offset + 1:]
     for count in (0, 1, 121, 121 * 3, 121 * 30 - 1):
         yield f"png with {count} bytes of pixels", png((40, 30), 8, 2, rows[:count])
     yield "png with too many pixels", png((40, 30), 8, 2, rows + rows)
@@ -351,15 +353,17 @@ def handmade_tiffs(rand):
     size = (19, 11)
     for bits, samples, photometric, extra in (
             (1, 1, 0, ()), (1, 1, 1, ()), (2, 1, 0, ()), (2, 1, 1, ()), (4, 1, 0, ()), (4, 1, 1, ()), (8, 1, 0, ()),
-            (8, 1, 1, ()), (16, 1, 0, ()), (16, 1, 1, ()), (8, 2, 1, (2,)), (8, 3, 2, ()), (8, 4, 2, ()), (8, 4, 2, (0,)),
-            (8, 4, 2, (1,)), (8, 4, 2, (2,)), (8, 5, 2, (2, 0)), (16, 3, 2, ()), (16, 4, 2, (0,)), (16, 4, 2, (2,)),
+            (8, 1, 1, ()), (16, 1, 0, ()), (16, 1, 1, ()), (8, 2, 1, (2,)), (8, 3, 2, ()), (8, 4, 2, ()),
+            (8, 4, 2, (0,)), (8, 4, 2, (1,)), (8, 4, 2, (2,)), (8, 5, 2, (2, 0)), (16, 3, 2, ()), (16, 4, 2, (0,)),
+            (16, 4, 2, (2,)),
             (1, 1, 3, ()), (2, 1, 3, ()), (4, 1, 3, ()), (8, 1, 3, ()), (8, 2, 3, (2,)), (12, 1, 1, ()), (8, 3, 6, ()),
             (8, 3, 8, ()), (32, 1, 1, ())):
         for order in "<>":
             for rows_per_strip in (size[1], 4):
                 for deflate in (False, True):
                     for fill_order in (1, 2):
-                        name = f"tiff by hand {order} {bits}x{samples} photometric {photometric} extra {extra} {rows_per_strip} {deflate} {fill_order}"
+                        name = (f"tiff by hand {order} {bits}x{samples} photometric {photometric} extra {extra} "
+                                f"{rows_per_strip} {deflate} {fill_order}")
                         yield name, tiff(size, order, bits, samples, photometric, extra, rows_per_strip, deflate,
                                          fill_order, rand)
 

@@ -26,10 +26,10 @@ struct JpegResult {
   bool ok() const noexcept { return status == JpegStatus::ok; }
 };
 
-/// Decodes a whole JPEG as Pillow 9.4 shows it after convert("RGB"): libjpeg-turbo's defaults, gray replicated, CMYK and
-/// YCCK inverted and multiplied as Pillow does; refuses what Pillow refuses (data that end before the last row) and
-/// accepts what it accepts (corrupt data with warnings, a missing end). Two exceptions: arithmetic-coded files of more
-/// than 64 KiB, which Pillow can't feed, are decoded; files of more than 256 scans are refused.
+/// Decodes a whole JPEG as Pillow 9.4 shows it after convert("RGB"): libjpeg-turbo's defaults, gray replicated, CMYK
+/// and YCCK inverted and multiplied as Pillow does; refuses what Pillow refuses (data that end before the last row)
+/// and accepts what it accepts (corrupt data with warnings, a missing end). Two exceptions: arithmetic-coded files of
+/// more than 64 KiB, which Pillow can't feed, are decoded; files of more than 256 scans are refused.
 /// `rows` has the size that read_image_header() tells and gets up to 16 rows at a time. Rows before a failure have been
 /// handed out then. Progressive files need 2 bytes a sample, others a few rows. Throws std::bad_alloc and what `rows`
 /// throws. Thread-safe.
@@ -46,17 +46,17 @@ struct TranscodeOptions {
   bool restart_markers = false;
 };
 
-/// Rewrites the entropy coding: baseline Huffman (extended where quantisation tables have 16 bits), optimised tables, one
-/// interleaved scan. Coefficients, quantisation tables, colour space and all APP and COM segments stay, the latter in
-/// their order. The same bytes for the same file. Refuses, as malformed, files about whose scans libjpeg-turbo warns,
-/// since what their coefficients are is a matter of opinion; a missing end-of-image marker alone is tolerated where the
-/// data show to be complete. unsupported: the result would have more than 10 blocks in an MCU, or a colour marker
-/// would move. Needs 2 bytes a sample. Throws std::bad_alloc. Thread-safe.
+/// Rewrites the entropy coding: baseline Huffman (extended where quantisation tables have 16 bits), optimised tables,
+/// one interleaved scan. Coefficients, quantisation tables, colour space and all APP and COM segments stay, the latter
+/// in their order. The same bytes for the same file. Refuses, as malformed, files about whose scans libjpeg-turbo
+/// warns, since what their coefficients are is a matter of opinion; a missing end-of-image marker alone is tolerated
+/// where the data show to be complete. unsupported: the result would have more than 10 blocks in an MCU, or a colour
+/// marker would move. Needs 2 bytes a sample. Throws std::bad_alloc. Thread-safe.
 JpegResult transcode_jpeg(std::span<const std::byte> file, std::uint64_t max_pixels, const TranscodeOptions& options,
                           ByteBuffer& out);
 
-/// Whether two JPEG files have the same frame, colour space, quantisation tables and coefficients; false if one can't be
-/// read without warnings. For tests and verification.
+/// Whether two JPEG files have the same frame, colour space, quantisation tables and coefficients; false if one can't
+/// be read without warnings. For tests and verification.
 bool same_coefficients(std::span<const std::byte> a, std::span<const std::byte> b);
 
 }  // namespace imgpack

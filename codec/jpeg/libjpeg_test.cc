@@ -179,17 +179,18 @@ TEST_CASE("limits") {
   CHECK(rows.count() == 0);
 
   // A progressive file whose last scan comes 300 times.
-  auto many = testing::make_jpeg(16, 16, 3, {.gray = true, .progressive = true});
+  const auto many = testing::make_jpeg(16, 16, 3, {.gray = true, .progressive = true});
   std::size_t scan = many.size();
   while (many[scan - 2] != std::byte{0xff} || many[scan - 1] != std::byte{0xda}) --scan;
-  const std::vector<std::byte> last(many.begin() + static_cast<std::ptrdiff_t>(scan) - 2, many.end() - 2);
-  many.resize(many.size() - 2);
-  for (int i = 0; i < 300; ++i) many.insert(many.end(), last.begin(), last.end());
-  for (const int byte : {0xff, 0xd9}) many.push_back(static_cast<std::byte>(byte));
-  const JpegResult result = decode_jpeg_rows(many, kMaxPixels, rows);
+  const auto last = many.begin() + static_cast<std::ptrdiff_t>(scan) - 2;
+  const auto end = many.end() - 2;
+  std::vector<std::byte> bomb(many.begin(), end);
+  for (int i = 0; i < 300; ++i) bomb.insert(bomb.end(), last, end);
+  bomb.insert(bomb.end(), end, many.end());
+  const JpegResult result = decode_jpeg_rows(bomb, kMaxPixels, rows);
   CHECK(result.status == JpegStatus::malformed);
   CHECK(result.reason.find("scans") != std::string::npos);
-  CHECK_FALSE(transcode_jpeg(many, kMaxPixels, {}, out).ok());
+  CHECK_FALSE(transcode_jpeg(bomb, kMaxPixels, {}, out).ok());
 }
 
 }  // namespace

@@ -184,7 +184,8 @@ class RunLengthDecoder {
         const auto delta = reader_.take(2);
         const auto second = reader_.take(2);  // Pillow 9.4 reads the distances again, from the two bytes that follow
         if (!delta || !second) return false;
-        indices_.resize(indices_.size() + byte_at(*second, 0) + std::size_t{byte_at(*second, 1)} * width_);
+        const std::size_t skipped = byte_at(*second, 0) + std::size_t{byte_at(*second, 1)} * width_;
+        indices_.resize(std::min(indices_.size() + skipped, wanted_));
         x_ = indices_.size() % width_;
         return true;
       }
@@ -193,12 +194,12 @@ class RunLengthDecoder {
     }
   }
   bool add_literal(std::uint8_t count) {
-    const std::uint8_t size = nibbles_ ? count / 2 : count;
+    const auto size = static_cast<std::uint8_t>(nibbles_ ? count / 2 : count);
     const Bytes taken = reader_.take_up_to(size);
     for (const std::byte byte : taken) {
       const auto value = static_cast<std::uint8_t>(byte);
       if (nibbles_) indices_.push_back(value >> 4);
-      indices_.push_back(nibbles_ ? value & 15 : value);
+      indices_.push_back(nibbles_ ? static_cast<std::uint8_t>(value & 15) : value);
     }
     if (taken.size() < size) return false;
     x_ += count;

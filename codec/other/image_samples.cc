@@ -1,9 +1,8 @@
 #include "codec/other/image_samples.h"
 
-#include <array>
-#include <charconv>
 #include <string_view>
 
+#include "tests/support/files.h"
 #include "tests/support/images.h"
 
 namespace imgpack::testing {
@@ -80,22 +79,12 @@ constexpr HexSample kSamples[] = {
      "0000049454e44ae426082"},
 };
 
-std::vector<std::byte> from_hex(std::string_view hex) {
-  std::vector<std::byte> bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-    unsigned value = 0;
-    std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
-    bytes.push_back(static_cast<std::byte>(value));
-  }
-  return bytes;
-}
-
 }  // namespace
 
 std::vector<ImageSample> image_samples() {
   std::vector<ImageSample> samples;
   for (const HexSample& sample : kSamples) {
-    samples.push_back({std::string(sample.name), sample.codec, sample.size, from_hex(sample.hex)});
+    samples.push_back({std::string(sample.name), sample.codec, sample.size, bytes_from_hex(sample.hex)});
   }
   samples.push_back({"png", Codec::png, {9, 8}, make_png(9, 8, 1)});
   return samples;

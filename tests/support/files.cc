@@ -1,5 +1,6 @@
 #include "tests/support/files.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
@@ -48,6 +49,18 @@ std::span<const std::byte> as_bytes(std::string_view text) {
 
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::vector<std::byte> bytes_from_hex(std::string_view hex) {
+  if (hex.size() % 2 != 0) throw std::invalid_argument("an odd number of digits");
+  std::vector<std::byte> bytes;
+  for (std::size_t i = 0; i < hex.size(); i += 2) {
+    unsigned value = 0;
+    const auto [end, code] = std::from_chars(hex.data() + i, hex.data() + i + 2, value, 16);
+    if (code != std::errc() || end != hex.data() + i + 2) throw std::invalid_argument("not a digit");
+    bytes.push_back(static_cast<std::byte>(value));
+  }
+  return bytes;
 }
 
 fs::path external_data() {

@@ -30,6 +30,8 @@ void write_file(const std::filesystem::path& path, std::span<const std::byte> by
 void write_file(const std::filesystem::path& path, std::string_view text);
 std::span<const std::byte> as_bytes(std::string_view text);
 std::string_view as_text(std::span<const std::byte> bytes);
+/// Two digits a byte, nothing else.
+std::vector<std::byte> bytes_from_hex(std::string_view hex);
 
 /// The folder that IMGPACK_TEST_DATA names, or an empty path. Tests that use it say with MESSAGE when they can't.
 std::filesystem::path external_data();
