@@ -4,6 +4,7 @@
 
 #include "codec/jpeg/libjpeg.h"
 #include "codec/jpeg/parser.h"
+#include "codec/jpeg/restart_interval.h"
 #include "codec/orientation.h"
 #include "codec/other/other_image.h"
 #include "codec/raw.h"
@@ -22,6 +23,12 @@ bool is_rewritable(Indexability indexability) {
 
 bool is_raw(Codec codec) {
   return codec == Codec::raw_rgb8 || codec == Codec::raw_rgb8_zstd;
+}
+
+std::uint32_t restart_interval(std::uint32_t width, Subsampling subsampling) {
+  const std::uint32_t mcu_width = subsampling == Subsampling::s444 ? 8 : 16;
+  const std::uint32_t blocks = subsampling == Subsampling::s444 ? 3 : subsampling == Subsampling::s422 ? 4 : 6;
+  return choose_restart_interval((width + mcu_width - 1) / mcu_width, blocks);
 }
 
 Size size_of(const RecordMeta& meta) {
@@ -145,8 +152,9 @@ void Transformer::store_jpeg(PreparedEntry& entry) {
   entry.meta.height = entry.pixels.size().height;
   entry.meta.channels = RgbImage::kChannels;
   entry.meta.codec = Codec::jpeg;
-  encode_jpeg(std::as_const(entry.pixels).view(), transform_.quality.value_or(Transform::kDefaultQuality),
-              transform_.subsampling.value_or(Transform::kDefaultSubsampling), transform_.jpeg == JpegHandling::restart,
+  const Subsampling subsampling = transform_.subsampling.value_or(Transform::kDefaultSubsampling);
+  encode_jpeg(std::as_const(entry.pixels).view(), transform_.quality.value_or(Transform::kDefaultQuality), subsampling,
+              transform_.jpeg == JpegHandling::restart ? restart_interval(entry.meta.width, subsampling) : 0,
               entry.payload);
   entry.bytes = {entry.payload.bytes(), {}};
   add_index(entry);

@@ -3,11 +3,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "codec/decode.h"
+#include "codec/other/other_image.h"
 #include "imgpack/error.h"
 #include "imgpack/record.h"
 #include "imgpack/store.h"
@@ -15,6 +18,7 @@
 #include "tools/extraction_folder.h"
 #include "tools/interrupt.h"
 #include "tools/packing_report.h"
+#include "tools/pixel_file.h"
 #include "tools/progress.h"
 #include "tools/selection.h"
 #include "tools/session.h"
@@ -33,6 +37,7 @@ struct Arguments {
   std::string file;
   std::string folder;
   Selection selection;
+  std::string pixels;  ///< name of a PixelFormat; empty: payloads as they are
   bool overwrite = false;
 };
 
@@ -41,7 +46,7 @@ struct Problem {
   std::uint64_t record = 0;
   std::string key;  ///< empty if it can't be read
   std::string reason;
-  bool damaged = false;  ///< else its key is no safe file name
+  bool damaged = false;  ///< else its key is no safe file name, or it is no file
 };
 
 struct Outcome {
@@ -58,39 +63,75 @@ struct Outcome {
   }
 };
 
-std::span<const std::byte> checked_payload(const StoreReader& store, std::uint64_t record) {
+RecordBytes checked_bytes(const StoreReader& store, std::uint64_t record) {
   const RecordBytes bytes = store.bytes(record);
   if (record_checksum(bytes.payload, bytes.segments) != store.meta(record).checksum) {
     throw Error(ErrorCode::damaged, "its bytes do not have the checksum that was stored",
                 {.file = store.path().string(), .record = record, .offset = std::nullopt});
   }
-  return bytes.payload;
+  return bytes;
 }
 
-void extract_record(const StoreReader& store, std::uint64_t record, ExtractionFolder& folder, Outcome& outcome) {
+/// What a record becomes as a file.
+class FileMaker {
+ public:
+  FileMaker(const StoreReader& store, const Arguments& arguments)
+      : store_(store), pixels_(pixel_format_from_name(arguments.pixels)), decoder_(&decode_other_image) {}
+
+  /// Valid until the next call. Throws damaged; refused for pixels that are not wanted as pixels.
+  std::span<const std::byte> content(std::uint64_t record) {
+    const RecordBytes bytes = checked_bytes(store_, record);
+    const RecordMeta meta = store_.meta(record);
+    if (!pixels_) {
+      const bool is_file = meta.codec != Codec::raw_rgb8 && meta.codec != Codec::raw_rgb8_zstd;
+      if (is_file) return bytes.payload;
+      throw Error(ErrorCode::refused, "it holds predecoded pixels and no file: --pixels png or ppm makes one");
+    }
+    if (const ImageResult result = decoder_.decode(meta, bytes, image_); !result.ok()) {
+      throw Error(ErrorCode::damaged, "it does not decode: " + result.reason);
+    }
+    make_pixel_file(std::as_const(image_).view(), *pixels_, file_);
+    return file_.bytes();
+  }
+  std::string key(std::string_view key) const { return pixels_ ? pixel_file_key(key, *pixels_) : std::string(key); }
+
+ private:
+  const StoreReader& store_;
+  std::optional<PixelFormat> pixels_;
+  ImageDecoder decoder_;
+  RgbImage image_;
+  ByteBuffer file_;
+};
+
+void extract_record(const StoreReader& store, std::uint64_t record, FileMaker& maker, ExtractionFolder& folder,
+                    Outcome& outcome) {
   std::string key;
-  std::span<const std::byte> payload;
+  std::span<const std::byte> content;
   try {
     key = store.key(record);
-    payload = checked_payload(store, record);
+    content = maker.content(record);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::damaged) throw;
-    outcome.add({.record = record, .key = std::move(key), .reason = error.message(), .damaged = true});
+    if (error.code() != ErrorCode::damaged && error.code() != ErrorCode::refused) throw;
+    outcome.add({.record = record,
+                 .key = std::move(key),
+                 .reason = error.message(),
+                 .damaged = error.code() == ErrorCode::damaged});
     return;
   }
-  std::string reason = folder.write(key, payload);
+  std::string reason = folder.write(maker.key(key), content);
   if (!reason.empty()) {
     outcome.add({.record = record, .key = std::move(key), .reason = std::move(reason), .damaged = false});
     return;
   }
   ++outcome.records;
-  outcome.bytes += payload.size();
+  outcome.bytes += content.size();
 }
 
 Outcome extract_all(Session& session, const StoreReader& store, const Arguments& arguments) {
   Outcome outcome;
   const auto start = std::chrono::steady_clock::now();
   ExtractionFolder folder(arguments.folder, arguments.overwrite);
+  FileMaker maker(store, arguments);
   Progress progress(session);
   const bool whole =
       arguments.selection.splits.empty() && arguments.selection.classes.empty() && arguments.selection.limit == 0;
@@ -98,7 +139,7 @@ Outcome extract_all(Session& session, const StoreReader& store, const Arguments&
   std::uint64_t released = 0;
   std::uint64_t released_bytes = 0;
   for_each_selected(store, arguments.selection, [&](std::uint64_t record) {
-    extract_record(store, record, folder, outcome);
+    extract_record(store, record, maker, folder, outcome);
     progress.update("extracting", ++done, whole ? store.size() : 0, outcome.bytes);
     if (outcome.bytes - released_bytes >= kReleaseBytes) {
       if (record >= released) store.release(released, record + 1 - released);
@@ -149,9 +190,10 @@ int write_out(Session& session, const StoreReader& store, const Arguments& argum
                 "DIR '-' writes one payload to standard output: name it with --key, "
                 "and leave out --json");
   }
+  FileMaker maker(store, arguments);
   for_each_selected(store, arguments.selection, [&](std::uint64_t record) {
-    const std::span<const std::byte> payload = checked_payload(store, record);
-    session.console.print({reinterpret_cast<const char*>(payload.data()), payload.size()});
+    const std::span<const std::byte> content = maker.content(record);
+    session.console.print({reinterpret_cast<const char*>(content.data()), content.size()});
     return true;
   });
   return kExitSuccess;
@@ -190,6 +232,8 @@ void add_extract(CLI::App& app, Session& session) {
                          ->allow_extra_args(false)
                          ->type_name("KEY");
   for (const char* name : {"--split", "--class", "--limit"}) key->excludes(command->get_option(name));
+  command->add_option("--pixels", arguments->pixels, "Write decoded images, named KEY.ppm or KEY.png")
+      ->check(CLI::IsMember({"ppm", "png"}));
   command->add_flag("--overwrite", arguments->overwrite, "Replace files that are there already");
   add_common_options(*command, session, true);
   command->callback([arguments, &session] {

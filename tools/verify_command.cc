@@ -30,6 +30,7 @@ namespace fs = std::filesystem;
 struct Arguments {
   std::vector<std::string> files;
   std::string source;
+  bool decode = false;
   unsigned threads = 0;
 };
 
@@ -70,6 +71,9 @@ Finding examine(Session& session, const std::string& file, const Arguments& argu
   try {
     finding.report = verify(file, options_for(progress, "verifying", arguments.threads));
     // A damaged file may not even open; what is wrong with it is known already.
+    if (arguments.decode && finding.report.damage_count == 0) {
+      finding.report = verify_pixels(*open_store(file), options_for(progress, "decoding", arguments.threads));
+    }
     if (!arguments.source.empty() && finding.report.damage_count == 0) {
       finding.source = verify_source(*open_store(file), arguments.source, work_folder(),
                                      options_for(progress, "comparing", arguments.threads));
@@ -204,6 +208,8 @@ void add_verify(CLI::App& app, Session& session) {
       ->type_name("");
   command->add_option("--source", arguments->source, "Also compare every record with this folder, tar or manifest")
       ->type_name("SOURCE");
+  command->add_flag("--decode", arguments->decode,
+                    "Also decode every record, and compare segment indexes with their JPEGs");
   add_threads_option(*command, arguments->threads);
   add_common_options(*command, session, true);
   command->callback([arguments, &session] {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "codec/jpeg/libjpeg_state.h"
+#include "codec/jpeg/restart_interval.h"
 
 namespace imgpack {
 
@@ -98,25 +99,6 @@ JpegResult load(std::span<const std::byte> bytes, std::uint64_t max_pixels, Load
   if (!same_size(loaded.file->info(), header)) return {JpegStatus::malformed, "JPEG has two frame headers"};
   if (loaded.file->warnings() != 0) return {JpegStatus::malformed, "JPEG has damaged pixels"};
   return {};
-}
-
-/// The restart interval: a divisor of the MCUs in a row, so that all rows are cut alike, of about 24 blocks; a whole
-/// row where there is none. Shorter segments give more parallel work, but each costs about three bytes.
-unsigned choose_restart_interval(unsigned mcus_per_row, unsigned blocks_per_mcu) {
-  constexpr unsigned kLeast = 16;
-  constexpr unsigned kTarget = 24;
-  constexpr unsigned kMost = 48;
-  unsigned best = mcus_per_row;
-  const auto badness = [&](unsigned mcus) {
-    const double ratio = static_cast<double>(mcus * blocks_per_mcu) / kTarget;
-    return std::max(ratio, 1 / ratio);
-  };
-  for (unsigned mcus = 1; mcus <= kMost && mcus < mcus_per_row; ++mcus) {
-    const unsigned blocks = mcus * blocks_per_mcu;
-    if (mcus_per_row % mcus != 0 || blocks < kLeast || blocks > kMost) continue;
-    if (badness(mcus) < badness(best)) best = mcus;
-  }
-  return best;
 }
 
 struct McuLayout {

@@ -1,12 +1,9 @@
-#!/ usr / bin / env python3
-""
-    "Compares Resizer with Pillow 9.4's Image.resize, byte by byte.
+#!/usr/bin/env python3
+"""Compares Resizer with Pillow 9.4's Image.resize, byte by byte.
 
-    resize_pillow_test
-        .py PROGRAM[--resizes N][--seed S]
+    resize_pillow_test.py PROGRAM [--resizes N] [--seed S]
 
-    PROGRAM is resize_print.Sizes,
-    boxes, filters and the rows that are passed at a time are random; many sizes are tiny,
+PROGRAM is resize_print. Sizes, boxes, filters and the rows that are passed at a time are random; many sizes are tiny,
 many ratios are extreme, many boxes have fractional edges, and the pixels are noise, black and white noise (which makes
 sums leave the range) or smooth.
 """
