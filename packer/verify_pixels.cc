@@ -19,7 +19,9 @@ constexpr std::uint64_t kBlockRecords = 16;
 
 /// What one thread needs.
 struct Tools {
-  ImageDecoder decoder{&decode_other_image};
+  explicit Tools(std::uint64_t max_pixels) : decoder(&decode_other_image, max_pixels) {}
+
+  ImageDecoder decoder;
   jpeg::IndexBuilder index_builder;
   ByteBuffer index;
   RgbImage whole;
@@ -91,7 +93,7 @@ class PixelCheck {
 
   VerifyReport run() {
     parallel_blocks(store_.size(), kBlockRecords, options_.threads, [this](std::uint64_t begin, std::uint64_t end) {
-      Tools tools;
+      Tools tools(options_.max_pixels);
       std::uint64_t bytes = 0;
       for (std::uint64_t record = begin; record < end; ++record) bytes += check(record, tools);
       store_.release(begin, end - begin);

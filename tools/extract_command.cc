@@ -17,6 +17,7 @@
 #include "tools/errors.h"
 #include "tools/extraction_folder.h"
 #include "tools/interrupt.h"
+#include "tools/packing_options.h"
 #include "tools/packing_report.h"
 #include "tools/pixel_file.h"
 #include "tools/progress.h"
@@ -38,6 +39,7 @@ struct Arguments {
   std::string folder;
   Selection selection;
   std::string pixels;  ///< name of a PixelFormat; empty: payloads as they are
+  std::uint64_t max_pixels = BuildOptions().max_pixels;
   bool overwrite = false;
 };
 
@@ -76,7 +78,7 @@ RecordBytes checked_bytes(const StoreReader& store, std::uint64_t record) {
 class FileMaker {
  public:
   FileMaker(const StoreReader& store, const Arguments& arguments)
-      : store_(store), pixels_(pixel_format_from_name(arguments.pixels)), decoder_(&decode_other_image) {}
+      : store_(store), pixels_(pixel_format_from_name(arguments.pixels)), decoder_(&decode_other_image, arguments.max_pixels) {}
 
   /// Valid until the next call. Throws damaged; refused for pixels that are not wanted as pixels.
   std::span<const std::byte> content(std::uint64_t record) {
@@ -234,6 +236,7 @@ void add_extract(CLI::App& app, Session& session) {
   for (const char* name : {"--split", "--class", "--limit"}) key->excludes(command->get_option(name));
   command->add_option("--pixels", arguments->pixels, "Write decoded images, named KEY.ppm or KEY.png")
       ->check(CLI::IsMember({"ppm", "png"}));
+  add_max_pixels_option(*command, arguments->max_pixels);
   command->add_flag("--overwrite", arguments->overwrite, "Replace files that are there already");
   add_common_options(*command, session, true);
   command->callback([arguments, &session] {

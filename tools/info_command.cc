@@ -1,6 +1,5 @@
 // imgpack info FILE
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "imgpack/store.h"
 #include "tools/errors.h"
+#include "tools/overview.h"
 #include "tools/packing_report.h"
 #include "tools/session.h"
 #include "tools/text.h"
@@ -20,36 +20,8 @@ namespace {
 
 constexpr std::size_t kClassesInText = 10;
 
-struct Extent {
-  std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t most = 0;
-  void add(std::uint64_t value) {
-    least = std::min(least, value);
-    most = std::max(most, value);
-  }
-};
-
-/// What one pass over the index tells.
-struct Overview {
-  std::map<Codec, std::uint64_t> codecs;
-  Extent width;
-  Extent height;
-  Extent bytes;
-  std::uint64_t unlabelled = 0;
-};
-
-Overview look_over(const StoreReader& store) {
-  Overview overview;
-  for (std::uint64_t record = 0; record < store.size(); ++record) {
-    const RecordMeta meta = store.meta(record);
-    ++overview.codecs[meta.codec];
-    overview.width.add(meta.width);
-    overview.height.add(meta.height);
-    overview.bytes.add(meta.payload_size);
-    if (meta.label == kNoLabel) ++overview.unlabelled;
-  }
-  return overview;
-}
+/// Enough for shares to a percent or so, few enough to be quick on a cold disk.
+constexpr std::uint64_t kJpegsLookedAt = 2000;
 
 Json text_map_json(const std::map<std::string, std::string>& values) {
   Json json = Json::object();
@@ -65,12 +37,31 @@ Json fields_json(const std::vector<FieldSpec>& fields) {
   return json;
 }
 
-Json classes_json(const std::vector<ClassInfo>& classes) {
+Json classes_json(const std::vector<ClassInfo>& classes, const Overview& overview) {
   Json json = Json::array();
-  for (const ClassInfo& item : classes) {
-    json.push_back({{"name", json_text(item.name)}, {"words", json_text(item.words)}});
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    json.push_back({{"name", json_text(classes[i].name)},
+                    {"words", json_text(classes[i].words)},
+                    {"records", overview.class_records[i]}});
   }
   return json;
+}
+
+Json shorter_side_json(const SideHistogram& histogram) {
+  Json json = Json::array();
+  for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
+    const bool last = i + 1 == histogram.counts.size();
+    json.push_back({{"from", SideHistogram::kLimits[i]},
+                    {"below", last ? Json(nullptr) : Json(SideHistogram::kLimits[i + 1])},
+                    {"records", histogram.counts[i]}});
+  }
+  return json;
+}
+
+Json jpeg_kinds_json(const Overview& overview) {
+  Json kinds = Json::object();
+  for (const auto& [kind, count] : overview.jpeg_kinds) kinds[kind] = count;
+  return {{"looked_at", overview.jpegs_looked_at}, {"kinds", kinds}};
 }
 
 Json extent_json(const Extent& extent, bool any) {
@@ -92,9 +83,12 @@ Json info_json(const StoreReader& store, const Overview& overview) {
       {"width", extent_json(overview.width, any)},
       {"height", extent_json(overview.height, any)},
       {"record_bytes", extent_json(overview.bytes, any)},
+      {"shorter_side", shorter_side_json(overview.shorter_side)},
+      {"decode_paths", decode_paths_json(overview.paths)},
+      {"jpeg_kinds", jpeg_kinds_json(overview)},
       {"unlabelled", overview.unlabelled},
       {"content_digest", info.content_digest == 0 ? Json(nullptr) : Json(fmt::format("{:016x}", info.content_digest))},
-      {"classes", classes_json(info.classes)},
+      {"classes", classes_json(info.classes, overview)},
       {"splits", splits_json(info.splits)},
       {"fields", fields_json(info.fields)},
       {"source_kind", json_text(info.source_kind)},
@@ -109,6 +103,36 @@ Json info_json(const StoreReader& store, const Overview& overview) {
 
 void print_line(Console& console, std::string_view name, std::string_view value) {
   console.print(fmt::format("  {:<10} {}\n", name, value));
+}
+
+void print_histograms(Console& console, const StoreReader& store, const Overview& overview) {
+  if (store.size() == 0) return;
+  std::string sides;
+  for (std::size_t i = 0; i < overview.shorter_side.counts.size(); ++i) {
+    const std::uint64_t count = overview.shorter_side.counts[i];
+    if (count == 0) continue;
+    sides += fmt::format("{}{}+ {}", sides.empty() ? "" : ", ", SideHistogram::kLimits[i],
+                         percent_text(count, store.size()));
+  }
+  print_line(console, "sides", "shorter side " + sides);
+  if (overview.jpegs_looked_at != 0) {
+    std::string kinds;
+    for (const auto& [kind, count] : overview.jpeg_kinds) {
+      kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", kind, percent_text(count, overview.jpegs_looked_at));
+    }
+    print_line(console, "JPEGs",
+               fmt::format("{} (of {} looked at)", kinds, count_text(overview.jpegs_looked_at)));
+  }
+  print_line(console, "decoding", decode_paths_text(overview.paths));
+}
+
+void print_class_sizes(Console& console, const Overview& overview) {
+  if (overview.class_records.empty()) return;
+  std::vector<std::uint64_t> sizes = overview.class_records;
+  std::ranges::sort(sizes);
+  print_line(console, "per class",
+             fmt::format("{} to {} records, median {}", count_text(sizes.front()), count_text(sizes.back()),
+                         count_text(sizes[sizes.size() / 2])));
 }
 
 void print_classes(Console& console, const DatasetInfo& info, std::uint64_t unlabelled) {
@@ -148,7 +172,9 @@ void print_info(Console& console, const StoreReader& store, const Overview& over
                             count_of(store.size(), "record", "records"),
                             size_text(static_cast<double>(info.payload_bytes))));
   print_images(console, store, overview);
+  print_histograms(console, store, overview);
   print_classes(console, info, overview.unlabelled);
+  print_class_sizes(console, overview);
   for (const Split& split : info.splits) {
     print_line(console, "split",
                fmt::format("{}: {}, {} to {}", printable(split.name),
@@ -175,7 +201,7 @@ void print_info(Console& console, const StoreReader& store, const Overview& over
 
 int run(Session& session, const std::string& file) {
   const std::unique_ptr<StoreReader> store = open_store(file);
-  const Overview overview = look_over(*store);
+  const Overview overview = look_over(*store, kJpegsLookedAt);
   if (session.json) {
     session.console.print_json(info_json(*store, overview));
   } else if (!session.quiet) {

@@ -55,6 +55,12 @@ CLI::Option* add_threads_option(CLI::App& command, unsigned& threads) {
       "Worker threads; 0, the default, takes as many as there are processors");
 }
 
+void add_max_pixels_option(CLI::App& command, std::uint64_t& max_pixels) {
+  add_number_option(
+      command, "--max-pixels", {.least = 1}, [&max_pixels](std::uint64_t number) { max_pixels = number; },
+      "Refuse images of more pixels (default 178956970, Pillow's limit against decompression bombs)");
+}
+
 void add_output_options(CLI::App& command, PackingOptions& options) {
   command.add_option("--format", options.format, "Default: by OUT's extension, else rec")
       ->check(CLI::IsMember({"rec", "lmdb", "hdf5", "tfrecord"}));
@@ -73,6 +79,7 @@ void add_output_options(CLI::App& command, PackingOptions& options) {
 void add_packing_options(CLI::App& command, PackingOptions& options) {
   add_output_options(command, options);
   add_transform_options(command, options.transform);
+  add_max_pixels_option(command, options.build.max_pixels);
   command.add_option("--on-error", options.on_error, "What to do about a file that cannot be packed (default stop)")
       ->check(CLI::IsMember({"stop", "skip"}));
   CLI::Option* shards = add_number_option(

@@ -47,5 +47,7 @@ void add_packing_options(CLI::App& command, PackingOptions& options);
 BuildOptions to_build_options(const PackingOptions& options);
 
 CLI::Option* add_threads_option(CLI::App& command, unsigned& threads);
+/// --max-pixels.
+void add_max_pixels_option(CLI::App& command, std::uint64_t& max_pixels);
 
 }  // namespace imgpack::tools

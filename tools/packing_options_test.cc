@@ -75,7 +75,10 @@ TEST_CASE("options that contradict each other are refused") {
   CHECK_THROWS_AS(parse({"--shard", "1/4", "--shard-size", "1MB"}), CLI::ParseError);
   CHECK_THROWS_AS(parse({"--format", "zip"}), CLI::ParseError);
   CHECK_THROWS_AS(parse({"--on-error", "ignore"}), CLI::ParseError);
-  CHECK_THROWS_AS(parse({"--encode", "raw"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--encode", "webp"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--encode", "raw", "--resize-mode", "exact"}), CLI::ParseError);
+  CHECK_THROWS_AS(parse({"--resize", "256"}), Error);
+  CHECK_THROWS_AS(parse({"--zstd", "3"}), Error);
 }
 
 TEST_CASE("what was asked for arrives at the library") {

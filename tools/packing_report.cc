@@ -26,6 +26,7 @@ Json report_json(const BuildReport& report, bool dry_run) {
   json["refused_count"] = report.refused_count;
   json["ignored_count"] = report.ignored_count;
   json["left_out"] = left_out_json(report.left_out);
+  json["decode_paths"] = decode_paths_json(report.decode_paths);
   json["warnings"] = Json::array();
   for (const std::string& warning : report.warnings) json["warnings"].push_back(json_text(warning));
   json["seconds"] = report.seconds;
@@ -39,6 +40,20 @@ Json report_json(const BuildReport& report, bool dry_run) {
   return json;
 }
 
+/// What is left to the CPU when a GPU loads the dataset, and what would change that.
+void print_cpu_paths(Console& console, const DecodePaths& paths, const BuildOptions& options) {
+  const auto print = [&](std::uint64_t count, std::string_view what, std::string_view advice) {
+    if (count == 0) return;
+    console.print(fmt::format("  {} {} on the CPU{}\n", count_of(count, "record", "records"), what, advice));
+  };
+  const bool index_unwanted = options.transform && !options.transform->index;
+  print(paths.whole_jpeg, "of JPEG without a segment index, decoded whole",
+        index_unwanted ? ": --no-index asked for that"
+                       : ": --jpeg baseline rewrites progressive ones, --normalize stores pixels of the rest");
+  print(paths.other, "of other image types, decoded", ": --normalize stores their pixels");
+  print(paths.raw_zstd, "of compressed pixels, decompressed", ": without --zstd there is nothing to decompress");
+}
+
 std::string outputs_text(const BuildReport& report) {
   if (report.outputs.empty()) return "nothing";
   const std::string first = printable(report.outputs.front().string());
@@ -47,9 +62,9 @@ std::string outputs_text(const BuildReport& report) {
                      printable(report.outputs.back().filename().string()));
 }
 
-void print_report(Console& console, const BuildReport& report, bool dry_run) {
+void print_report(Console& console, const BuildReport& report, const BuildOptions& options) {
   const std::string classes = count_of(report.classes, "class", "classes");
-  if (dry_run) {
+  if (options.dry_run) {
     console.print(fmt::format("would pack {} in {} into {} ({})\n", count_of(report.entries, "image", "images"),
                               classes, outputs_text(report), to_string(report.format)));
   } else {
@@ -61,7 +76,7 @@ void print_report(Console& console, const BuildReport& report, bool dry_run) {
     console.print(
         fmt::format("  {}: {}\n", printable(split.name), count_of(split.end - split.begin, "record", "records")));
   }
-  if (!dry_run) {
+  if (!options.dry_run) {
     const std::string rate =
         report.resumed_entries == 0 ? rate_text(report.records, report.payload_bytes, report.seconds) : "";
     console.print(fmt::format("  {}{}{}\n", duration_text(report.seconds), rate.empty() ? "" : ", ", rate));
@@ -70,6 +85,7 @@ void print_report(Console& console, const BuildReport& report, bool dry_run) {
     console.print(fmt::format("  {} were there already, from the interrupted build\n",
                               count_of(report.resumed_entries, "entry", "entries")));
   }
+  print_cpu_paths(console, report.decode_paths, options);
   if (report.ignored_count != 0) {
     console.print(fmt::format("  {} ignored: no images, and not named like any\n",
                               count_of(report.ignored_count, "file", "files")));
@@ -84,6 +100,29 @@ void print_report(Console& console, const BuildReport& report, bool dry_run) {
 }
 
 }  // namespace
+
+Json decode_paths_json(const DecodePaths& paths) {
+  const double by_gpu = static_cast<double>(paths.indexed_jpeg + paths.raw);
+  return {{"indexed_jpeg", paths.indexed_jpeg},
+          {"raw", paths.raw},
+          {"raw_zstd", paths.raw_zstd},
+          {"whole_jpeg", paths.whole_jpeg},
+          {"other", paths.other},
+          {"gpu_share", ratio(by_gpu, static_cast<double>(paths.all()))}};
+}
+
+std::string decode_paths_text(const DecodePaths& paths) {
+  std::string text = fmt::format("{} by a GPU alone", percent_text(paths.indexed_jpeg + paths.raw, paths.all()));
+  const auto add = [&text](std::uint64_t count, std::string_view what) {
+    if (count != 0) text += fmt::format("; {} {}", count_text(count), what);
+  };
+  add(paths.indexed_jpeg, "JPEG by segments");
+  add(paths.raw, "pixels");
+  add(paths.raw_zstd, "compressed pixels");
+  add(paths.whole_jpeg, "JPEG without index");
+  add(paths.other, "of other types");
+  return text;
+}
 
 Json splits_json(const std::vector<Split>& splits) {
   Json json = Json::array();
@@ -125,7 +164,7 @@ int run_packing(Session& session, const PackingOptions& options,
   if (session.json) {
     session.console.print_json(report_json(report, build.dry_run));
   } else if (!session.quiet) {
-    print_report(session.console, report, build.dry_run);
+    print_report(session.console, report, build);
   }
   return report.refused_count == 0 ? kExitSuccess : kExitDamaged;
 }

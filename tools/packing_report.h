@@ -17,6 +17,11 @@ namespace imgpack::tools {
 int run_packing(Session& session, const PackingOptions& options,
                 const std::function<BuildReport(const BuildOptions&)>& pack);
 
+/// Counts of records by how they are decoded, and the share that a GPU decodes by itself.
+Json decode_paths_json(const DecodePaths& paths);
+/// "100 % by segments" and the like.
+std::string decode_paths_text(const DecodePaths& paths);
+
 Json splits_json(const std::vector<Split>& splits);
 Json left_out_json(const std::vector<LeftOut>& entries);
 /// "LEAD KEY: REASON", a line each, the first kShownInText of them, and how many more there are of `count` in all.

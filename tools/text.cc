@@ -1,5 +1,6 @@
 #include "tools/text.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -60,6 +61,14 @@ std::string rate_text(std::uint64_t images, std::uint64_t bytes, double seconds)
   return fmt::format("{} images/s, {:.1f} MB/s",
                      count_text(static_cast<std::uint64_t>(static_cast<double>(images) / seconds)),
                      static_cast<double>(bytes) / seconds / 1e6);
+}
+
+std::string percent_text(std::uint64_t part, std::uint64_t whole) {
+  if (part == whole) return whole == 0 ? "0 %" : "100 %";
+  if (part == 0) return "0 %";
+  const double percent = 100 * ratio(static_cast<double>(part), static_cast<double>(whole));
+  if (percent < 0.1) return "below 0.1 %";
+  return fmt::format("{:.1f} %", std::min(percent, 99.9));  // not all is not 100 %
 }
 
 double ratio(double part, double whole) noexcept {

@@ -21,6 +21,9 @@ std::string duration_text(double seconds);
 /// "1,234 images/s, 56.7 MB/s"; empty if `seconds` is too short to mean anything.
 std::string rate_text(std::uint64_t images, std::uint64_t bytes, double seconds);
 
+/// "12.3 %", "100 %", "below 0.1 %".
+std::string percent_text(std::uint64_t part, std::uint64_t whole);
+
 /// `part` / `whole`, 0 if `whole` is not above 0.
 double ratio(double part, double whole) noexcept;
 

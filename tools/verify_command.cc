@@ -31,6 +31,7 @@ struct Arguments {
   std::vector<std::string> files;
   std::string source;
   bool decode = false;
+  std::uint64_t max_pixels = VerifyOptions().max_pixels;
   unsigned threads = 0;
 };
 
@@ -59,6 +60,12 @@ VerifyOptions options_for(Progress& progress, std::string_view doing, unsigned t
   return options;
 }
 
+VerifyOptions decoding_options(Progress& progress, const Arguments& arguments) {
+  VerifyOptions options = options_for(progress, "decoding", arguments.threads);
+  options.max_pixels = arguments.max_pixels;
+  return options;
+}
+
 /// For nameless files: not beside the data, which may lie on a read-only medium.
 fs::path work_folder() {
   return fs::temp_directory_path();
@@ -72,7 +79,7 @@ Finding examine(Session& session, const std::string& file, const Arguments& argu
     finding.report = verify(file, options_for(progress, "verifying", arguments.threads));
     // A damaged file may not even open; what is wrong with it is known already.
     if (arguments.decode && finding.report.damage_count == 0) {
-      finding.report = verify_pixels(*open_store(file), options_for(progress, "decoding", arguments.threads));
+      finding.report = verify_pixels(*open_store(file), decoding_options(progress, arguments));
     }
     if (!arguments.source.empty() && finding.report.damage_count == 0) {
       finding.source = verify_source(*open_store(file), arguments.source, work_folder(),
@@ -210,6 +217,7 @@ void add_verify(CLI::App& app, Session& session) {
       ->type_name("SOURCE");
   command->add_flag("--decode", arguments->decode,
                     "Also decode every record, and compare segment indexes with their JPEGs");
+  add_max_pixels_option(*command, arguments->max_pixels);
   add_threads_option(*command, arguments->threads);
   add_common_options(*command, session, true);
   command->callback([arguments, &session] {

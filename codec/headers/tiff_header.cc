@@ -24,6 +24,7 @@ enum Tag : std::uint16_t {
   kPhotometric = 262,
   kFillOrder = 266,
   kStripOffsets = 273,
+  kOrientation = 274,
   kSamplesPerPixel = 277,
   kRowsPerStrip = 278,
   kXResolution = 282,
@@ -61,10 +62,11 @@ Refusal unknown_layout() {
 class TiffHeaderParser {
  public:
   TiffHeaderParser(Bytes bytes, const TiffPreamble& preamble)
-      : tags_(bytes, preamble, {kImageWidth,  kImageLength,         kBitsPerSample,   kCompression,  kPhotometric,
-                                kFillOrder,   kStripOffsets,        kSamplesPerPixel, kRowsPerStrip, kXResolution,
-                                kYResolution, kPlanarConfiguration, kResolutionUnit,  kColourMap,    kTileWidth,
-                                kTileLength,  kTileOffsets,         kExtraSamples,    kSampleFormat, kMediaPhoto}),
+      : tags_(bytes, preamble,
+              {kImageWidth,     kImageLength,     kBitsPerSample, kCompression, kPhotometric, kFillOrder,
+               kStripOffsets,   kSamplesPerPixel, kRowsPerStrip,  kXResolution, kYResolution, kPlanarConfiguration,
+               kResolutionUnit, kColourMap,       kTileWidth,     kTileLength,  kTileOffsets, kExtraSamples,
+               kSampleFormat,   kMediaPhoto,      kOrientation}),
         big_endian_(preamble.big_endian) {}
 
   ParseResult parse();
@@ -101,7 +103,9 @@ ParseResult TiffHeaderParser::parse() {
        {&TiffHeaderParser::check_resolution, &TiffHeaderParser::check_pieces, &TiffHeaderParser::check_palette}) {
     if (std::optional<Refusal> refusal = (this->*check)()) return *std::move(refusal);
   }
-  return ParsedHeader{static_cast<std::uint64_t>(width_), static_cast<std::uint64_t>(height_), pixels_.channels};
+  const double orientation = tags_[kOrientation].number_or(1).value_or(1);
+  return ParsedHeader{static_cast<std::uint64_t>(width_), static_cast<std::uint64_t>(height_), pixels_.channels,
+                      orientation >= 5 && orientation <= 8};
 }
 
 std::optional<Refusal> TiffHeaderParser::read_size() {

@@ -97,8 +97,8 @@ std::vector<std::uint8_t> resized_row(const std::vector<std::uint8_t>& values, I
 std::vector<std::uint8_t> expected(const Image& source, const Box& box, Interpolation interpolation, Size size) {
   ResampleAxis columns;
   ResampleAxis rows;
-  columns.compute({source.size.width, box.left, box.right, size.width, interpolation});
-  rows.compute({source.size.height, box.top, box.bottom, size.height, interpolation});
+  columns.compute({source.size.width, box.left, box.right, size.width, interpolation, 0, size.width});
+  rows.compute({source.size.height, box.top, box.bottom, size.height, interpolation, 0, size.height});
   const auto value = [](const ResampleAxis& axis, std::uint32_t i, const std::uint8_t* from, std::size_t step) {
     const std::uint8_t* first = from + axis.first[i] * step;
     if (axis.is_copy) return *first;
@@ -233,6 +233,31 @@ TEST_CASE("however rows are handed over, the result is the same, and comes as ea
     }
     REQUIRE(out.pixels() == whole_result);
   }
+}
+
+TEST_CASE("a part of a result is what the whole result has there") {
+  Random random(6);
+  Resizer resizer;
+  for (int round = 0; round < 600; ++round) {
+    const Interpolation interpolation = kAll[random.below(kAll.size())];
+    const Image source = noise(random.up_to(60), random.up_to(60), random.any());
+    const Size size = {random.up_to(70), random.up_to(70)};
+    const Box box = random_box(random, source.size);
+    const std::vector<std::uint8_t> all = resized(source, box, interpolation, size);
+    const std::uint32_t left = random.below(size.width);
+    const std::uint32_t top = random.below(size.height);
+    Image part(random.up_to(size.width - left), random.up_to(size.height - top));
+    resizer.start({source.size, box, interpolation, size, left, top}, part.view());
+    resizer.take(0, {source.view().row(0), source.size.width, source.size.height, source.stride});
+    REQUIRE(resizer.done());
+    for (std::uint32_t y = 0; y < part.size.height; ++y) {
+      const std::uint8_t* expected = all.data() + (std::size_t{top + y} * size.width + left) * 3;
+      REQUIRE(std::equal(expected, expected + std::size_t{part.size.width} * 3, part.view().row(y)));
+    }
+  }
+  Image part(3, 3);
+  CHECK(code_of({{9, 9}, whole({9, 9}), Interpolation::box, {5, 5}, 3, 0}, part.view()) ==
+        ErrorCode::invalid_argument);
 }
 
 TEST_CASE("nothing outside the stated rows and columns matters") {
