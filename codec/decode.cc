@@ -125,8 +125,8 @@ ImageResult ImageDecoder::State::decode_jpeg(const RecordMeta& meta, const Recor
 ImageResult ImageDecoder::State::decode_whole_jpeg(const RecordMeta& meta, std::span<const std::byte> payload,
                                                    const Rect& crop, RowSink& rows) {
   CropRows cropped(crop, rows);
-  JpegResult result = decode_jpeg_rows(payload, max_pixels, cropped);
-  if (!result.ok()) return damaged(std::move(result.reason));
+  ImageResult result = decode_jpeg_rows(payload, max_pixels, cropped);
+  if (!result.ok()) return result;
   if (cropped.seen() != Size{meta.width, meta.height}) return damaged(size_mismatch(cropped.seen(), meta));
   return {};
 }

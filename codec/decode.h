@@ -10,7 +10,7 @@
 
 #include "codec/image.h"
 #include "codec/image_header.h"
-#include "codec/other/other_image.h"
+#include "codec/image_result.h"
 #include "imgpack/record.h"
 
 namespace imgpack {

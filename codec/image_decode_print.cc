@@ -18,17 +18,17 @@ namespace {
 
 using namespace imgpack;
 
-const char* name_of(JpegStatus status) {
+const char* name_of(ImageStatus status) {
   switch (status) {
-    case JpegStatus::ok:
+    case ImageStatus::ok:
       return "ok";
-    case JpegStatus::truncated:
+    case ImageStatus::truncated:
       return "truncated";
-    case JpegStatus::malformed:
+    case ImageStatus::damaged:
       return "malformed";
-    case JpegStatus::too_large:
+    case ImageStatus::too_large:
       return "too_large";
-    case JpegStatus::unsupported:
+    case ImageStatus::unsupported:
       return "unsupported";
   }
   return "?";
@@ -55,7 +55,7 @@ void answer_decode(std::span<const std::byte> file) {
   RgbImage image;
   if (header.status == ImageHeaderStatus::ok && header.header.codec == Codec::jpeg) {
     CopyRows rows(image.resize({header.header.width, header.header.height}));
-    const JpegResult result = decode_jpeg_rows(file, kDefaultMaxPixels, rows);
+    const ImageResult result = decode_jpeg_rows(file, kDefaultMaxPixels, rows);
     status = name_of(result.status);
     reason = result.reason;
   } else if (header.status == ImageHeaderStatus::ok) {
@@ -70,7 +70,7 @@ void answer_decode(std::span<const std::byte> file) {
 
 void answer_transcode(std::span<const std::byte> file, bool restart_markers) {
   ByteBuffer out;
-  const JpegResult result = transcode_jpeg(file, kDefaultMaxPixels, {.restart_markers = restart_markers}, out);
+  const ImageResult result = transcode_jpeg(file, kDefaultMaxPixels, {.restart_markers = restart_markers}, out);
   const bool same = result.ok() && same_coefficients(file, out.bytes());
   std::printf("%s\t%zu\t%d\t%s\n", name_of(result.status), out.size(), same ? 1 : 0, result.reason.c_str());
   if (result.ok()) std::fwrite(out.data(), 1, out.size(), stdout);

@@ -7,24 +7,11 @@
 #include <string>
 
 #include "codec/image.h"
+#include "codec/image_result.h"
 #include "imgpack/transform.h"
 #include "mmap/byte_buffer.h"
 
 namespace imgpack {
-
-enum class JpegStatus : std::uint8_t {
-  ok,
-  truncated,    ///< the data end before the image does
-  malformed,    ///< libjpeg-turbo refuses it; the reason is its message
-  too_large,    ///< more pixels than allowed
-  unsupported,  ///< valid, but not for this function
-};
-
-struct JpegResult {
-  JpegStatus status = JpegStatus::ok;
-  std::string reason;  ///< for people; empty if ok
-  bool ok() const noexcept { return status == JpegStatus::ok; }
-};
 
 /// Decodes a whole JPEG as Pillow 9.4 shows it after convert("RGB"): libjpeg-turbo's defaults, gray replicated, CMYK
 /// and YCCK inverted and multiplied as Pillow does; refuses what Pillow refuses (data that end before the last row)
@@ -33,7 +20,7 @@ struct JpegResult {
 /// `rows` has the size that read_image_header() tells and gets up to 16 rows at a time. Rows before a failure have been
 /// handed out then. Progressive files need 2 bytes a sample, others a few rows. Throws std::bad_alloc and what `rows`
 /// throws. Thread-safe.
-JpegResult decode_jpeg_rows(std::span<const std::byte> file, std::uint64_t max_pixels, RowSink& rows);
+ImageResult decode_jpeg_rows(std::span<const std::byte> file, std::uint64_t max_pixels, RowSink& rows);
 
 /// Encodes as a baseline JPEG with optimised Huffman tables and no metadata but JFIF. `quality` 1 to 100;
 /// `restart_mcus` 0: no restart markers. The same bytes for the same pixels. Throws std::bad_alloc. Thread-safe.
@@ -48,11 +35,11 @@ struct TranscodeOptions {
 
 /// Rewrites the entropy coding: baseline Huffman (extended where quantisation tables have 16 bits), optimised tables,
 /// one interleaved scan. Coefficients, quantisation tables, colour space and all APP and COM segments stay, the latter
-/// in their order. The same bytes for the same file. Refuses, as malformed, files about whose scans libjpeg-turbo
+/// in their order. The same bytes for the same file. Refuses, as damaged, files about whose scans libjpeg-turbo
 /// warns, since what their coefficients are is a matter of opinion; a missing end-of-image marker alone is tolerated
 /// where the data show to be complete. unsupported: the result would have more than 10 blocks in an MCU, or a colour
 /// marker would move. Needs 2 bytes a sample. Throws std::bad_alloc. Thread-safe.
-JpegResult transcode_jpeg(std::span<const std::byte> file, std::uint64_t max_pixels, const TranscodeOptions& options,
+ImageResult transcode_jpeg(std::span<const std::byte> file, std::uint64_t max_pixels, const TranscodeOptions& options,
                           ByteBuffer& out);
 
 /// Whether two JPEG files have the same frame, colour space, quantisation tables and coefficients; false if one can't

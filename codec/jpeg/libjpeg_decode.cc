@@ -30,7 +30,7 @@ class WholeDecode {
   WholeDecode(std::span<const std::byte> file, std::uint64_t max_pixels)
       : file_size_(file.size()), reader_(file, kBlockSize, max_pixels, errors_) {}
 
-  JpegResult run(const ImageHeader& header, RowSink& sink);
+  ImageResult run(const ImageHeader& header, RowSink& sink);
 
  private:
   enum class Step : std::uint8_t { done, suspended, failed };
@@ -43,8 +43,8 @@ class WholeDecode {
   /// Repeats `step` with more and more data until it does not suspend.
   template <class Work>
   Step with_data(Work work);
-  JpegResult hand_out(RowSink& sink);
-  JpegResult failure(Step step) const;
+  ImageResult hand_out(RowSink& sink);
+  ImageResult failure(Step step) const;
 
   std::size_t file_size_;
   JpegErrors errors_;
@@ -58,11 +58,11 @@ WholeDecode::Step WholeDecode::with_data(Work work) {
   return step;
 }
 
-JpegResult WholeDecode::failure(Step step) const {
+ImageResult WholeDecode::failure(Step step) const {
   if (step == Step::suspended || errors_.code() == JERR_CANT_SUSPEND) {
-    return {JpegStatus::truncated, "JPEG ends before its image does"};
+    return {ImageStatus::truncated, "JPEG ends before its image does"};
   }
-  return {JpegStatus::malformed, fmt::format("JPEG is damaged: {}", errors_.message())};
+  return {ImageStatus::damaged, fmt::format("JPEG is damaged: {}", errors_.message())};
 }
 
 WholeDecode::Step WholeDecode::read_header() {
@@ -103,23 +103,23 @@ bool WholeDecode::finish() {
   return errors_.attempt([&] { jpeg_finish_decompress(&reader_.info()); });
 }
 
-JpegResult WholeDecode::run(const ImageHeader& header, RowSink& sink) {
+ImageResult WholeDecode::run(const ImageHeader& header, RowSink& sink) {
   if (!reader_.ok()) return failure(Step::failed);
   Step step = with_data([&] { return read_header(); });
   if (step != Step::done) return failure(step);
   jpeg_decompress_struct& info = reader_.info();
-  if (!same_size(info, header)) return {JpegStatus::malformed, "JPEG has two frame headers"};
+  if (!same_size(info, header)) return {ImageStatus::damaged, "JPEG has two frame headers"};
   info.out_color_space = info.num_components == 4 ? JCS_CMYK : JCS_RGB;
   // The arithmetic decoder can't suspend. Pillow refuses such files beyond its first block; here they are decoded.
   if (info.arith_code) reader_.extend_window(file_size_);
   step = with_data([&] { return start(); });
   if (step != Step::done) return failure(step);
-  JpegResult result = hand_out(sink);
+  ImageResult result = hand_out(sink);
   if (result.ok() && !finish()) return failure(Step::failed);
   return result;
 }
 
-JpegResult WholeDecode::hand_out(RowSink& sink) {
+ImageResult WholeDecode::hand_out(RowSink& sink) {
   const jpeg_decompress_struct& info = reader_.info();
   const std::uint32_t width = info.output_width;
   const std::uint32_t height = info.output_height;
@@ -146,9 +146,9 @@ JpegResult WholeDecode::hand_out(RowSink& sink) {
 
 }  // namespace
 
-JpegResult decode_jpeg_rows(std::span<const std::byte> file, std::uint64_t max_pixels, RowSink& rows) {
+ImageResult decode_jpeg_rows(std::span<const std::byte> file, std::uint64_t max_pixels, RowSink& rows) {
   ImageHeader header;
-  if (JpegResult result = check_jpeg_header(file, max_pixels, header); !result.ok()) return result;
+  if (ImageResult result = check_jpeg_header(file, max_pixels, header); !result.ok()) return result;
   return WholeDecode(file, max_pixels).run(header, rows);
 }
 

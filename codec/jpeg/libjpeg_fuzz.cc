@@ -34,7 +34,7 @@ void check(bool condition) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::byte> file = std::as_bytes(std::span(data, size));
   CountRows rows;
-  const JpegResult decoded = decode_jpeg_rows(file, kMaxPixels, rows);
+  const ImageResult decoded = decode_jpeg_rows(file, kMaxPixels, rows);
   check(decoded.ok() == decoded.reason.empty());
   if (decoded.ok()) check(rows.count == read_image_header(file).header.height);
 

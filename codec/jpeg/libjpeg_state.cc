@@ -154,23 +154,23 @@ void JpegWriter::on_end(j_compress_ptr info) {
   destination.out->shrink(destination.out->size() - destination.free_in_buffer);
 }
 
-JpegResult check_jpeg_header(std::span<const std::byte> file, std::uint64_t max_pixels, ImageHeader& header) {
+ImageResult check_jpeg_header(std::span<const std::byte> file, std::uint64_t max_pixels, ImageHeader& header) {
   ImageHeaderResult result = read_image_header(file, max_pixels);
   header = result.header;
   switch (result.status) {
     case ImageHeaderStatus::ok:
       if (header.codec == Codec::jpeg) return {};
-      return {JpegStatus::malformed, "not a JPEG"};
+      return {ImageStatus::damaged, "not a JPEG"};
     case ImageHeaderStatus::truncated:
-      return {JpegStatus::truncated, std::move(result.reason)};
+      return {ImageStatus::truncated, std::move(result.reason)};
     case ImageHeaderStatus::too_large:
-      return {JpegStatus::too_large, std::move(result.reason)};
+      return {ImageStatus::too_large, std::move(result.reason)};
     case ImageHeaderStatus::empty:
     case ImageHeaderStatus::unrecognised:
     case ImageHeaderStatus::malformed:
       break;
   }
-  return {JpegStatus::malformed, std::move(result.reason)};
+  return {ImageStatus::damaged, std::move(result.reason)};
 }
 
 }  // namespace imgpack

@@ -114,7 +114,7 @@ class JpegWriter {
 };
 
 /// What the header parser says of a file that is to be decoded. `header` is complete if the result is ok.
-JpegResult check_jpeg_header(std::span<const std::byte> file, std::uint64_t max_pixels, ImageHeader& header);
+ImageResult check_jpeg_header(std::span<const std::byte> file, std::uint64_t max_pixels, ImageHeader& header);
 
 /// Whether libjpeg-turbo has found the same frame, whose size callers rely on.
 inline bool same_size(const jpeg_decompress_struct& info, const ImageHeader& header) noexcept {

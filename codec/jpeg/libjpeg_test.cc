@@ -35,7 +35,7 @@ RgbImage decode(std::span<const std::byte> file) {
   const ImageHeader header = read_image_header(file).header;
   RgbImage image;
   CopyRows rows(image.resize({header.width, header.height}));
-  const JpegResult result = decode_jpeg_rows(file, kMaxPixels, rows);
+  const ImageResult result = decode_jpeg_rows(file, kMaxPixels, rows);
   CHECK_MESSAGE(result.ok(), result.reason);
   return image;
 }
@@ -148,7 +148,7 @@ TEST_CASE("cut files never decode whole, whatever is missing") {
     testing::for_each_cut(file, 7, [&](std::span<const std::byte> cut) {
       if (cut.size() + 12 > file.size()) return;  // what remains may be complete without its end
       CountRows rows;
-      const JpegResult result = decode_jpeg_rows(cut, kMaxPixels, rows);
+      const ImageResult result = decode_jpeg_rows(cut, kMaxPixels, rows);
       CHECK_FALSE(result.ok());
       CHECK_FALSE(result.reason.empty());
       CHECK(rows.count() < 37);
@@ -173,9 +173,9 @@ TEST_CASE("limits") {
   const auto file = testing::make_jpeg(40, 37, 3);
   CountRows rows;
   ByteBuffer out;
-  CHECK(decode_jpeg_rows(file, 40 * 37 - 1, rows).status == JpegStatus::too_large);
-  CHECK(transcode_jpeg(file, 40 * 37 - 1, {}, out).status == JpegStatus::too_large);
-  CHECK(decode_jpeg_rows(testing::make_png(4, 4, 1), kMaxPixels, rows).status == JpegStatus::malformed);
+  CHECK(decode_jpeg_rows(file, 40 * 37 - 1, rows).status == ImageStatus::too_large);
+  CHECK(transcode_jpeg(file, 40 * 37 - 1, {}, out).status == ImageStatus::too_large);
+  CHECK(decode_jpeg_rows(testing::make_png(4, 4, 1), kMaxPixels, rows).status == ImageStatus::damaged);
   CHECK(rows.count() == 0);
 
   // A progressive file whose last scan comes 300 times.
@@ -187,8 +187,8 @@ TEST_CASE("limits") {
   std::vector<std::byte> bomb(many.begin(), end);
   for (int i = 0; i < 300; ++i) bomb.insert(bomb.end(), last, end);
   bomb.insert(bomb.end(), end, many.end());
-  const JpegResult result = decode_jpeg_rows(bomb, kMaxPixels, rows);
-  CHECK(result.status == JpegStatus::malformed);
+  const ImageResult result = decode_jpeg_rows(bomb, kMaxPixels, rows);
+  CHECK(result.status == ImageStatus::damaged);
   CHECK(result.reason.find("scans") != std::string::npos);
   CHECK_FALSE(transcode_jpeg(bomb, kMaxPixels, {}, out).ok());
 }

@@ -79,9 +79,9 @@ struct LoadedFile {
   std::optional<CoefficientFile> file;
 };
 
-JpegResult load(std::span<const std::byte> bytes, std::uint64_t max_pixels, LoadedFile& loaded) {
+ImageResult load(std::span<const std::byte> bytes, std::uint64_t max_pixels, LoadedFile& loaded) {
   ImageHeader header;
-  if (JpegResult result = check_jpeg_header(bytes, max_pixels, header); !result.ok()) return result;
+  if (ImageResult result = check_jpeg_header(bytes, max_pixels, header); !result.ok()) return result;
   CoefficientFile::Outcome outcome = loaded.file.emplace(bytes, max_pixels).read();
   if (outcome == CoefficientFile::Outcome::ended_early && loaded.file->shows_missing_data()) {
     loaded.completed.assign(bytes.begin(), bytes.end());
@@ -92,12 +92,12 @@ JpegResult load(std::span<const std::byte> bytes, std::uint64_t max_pixels, Load
     case CoefficientFile::Outcome::ok:
       break;
     case CoefficientFile::Outcome::ended_early:
-      return {JpegStatus::truncated, "JPEG ends before its image does"};
+      return {ImageStatus::truncated, "JPEG ends before its image does"};
     case CoefficientFile::Outcome::failed:
-      return {JpegStatus::malformed, fmt::format("JPEG is damaged: {}", loaded.file->errors().message())};
+      return {ImageStatus::damaged, fmt::format("JPEG is damaged: {}", loaded.file->errors().message())};
   }
-  if (!same_size(loaded.file->info(), header)) return {JpegStatus::malformed, "JPEG has two frame headers"};
-  if (loaded.file->warnings() != 0) return {JpegStatus::malformed, "JPEG has damaged pixels"};
+  if (!same_size(loaded.file->info(), header)) return {ImageStatus::damaged, "JPEG has two frame headers"};
+  if (loaded.file->warnings() != 0) return {ImageStatus::damaged, "JPEG has damaged pixels"};
   return {};
 }
 
@@ -117,10 +117,10 @@ McuLayout interleaved_layout(const jpeg_decompress_struct& info) {
   return layout;
 }
 
-JpegResult write(CoefficientFile& source, const TranscodeOptions& options, std::size_t expected, ByteBuffer& out) {
+ImageResult write(CoefficientFile& source, const TranscodeOptions& options, std::size_t expected, ByteBuffer& out) {
   const McuLayout mcus = interleaved_layout(source.info());
   if (mcus.blocks > C_MAX_BLOCKS_IN_MCU) {
-    return {JpegStatus::unsupported, fmt::format("JPEG would have {} blocks in an MCU", mcus.blocks)};
+    return {ImageStatus::unsupported, fmt::format("JPEG would have {} blocks in an MCU", mcus.blocks)};
   }
   JpegErrors& errors = source.errors();
   JpegWriter writer(out, expected, errors);
@@ -141,7 +141,7 @@ JpegResult write(CoefficientFile& source, const TranscodeOptions& options, std::
   });
   if (done) return {};
   if (errors.out_of_memory()) throw std::bad_alloc();
-  return {JpegStatus::unsupported, fmt::format("JPEG can't be transcoded: {}", errors.message())};
+  return {ImageStatus::unsupported, fmt::format("JPEG can't be transcoded: {}", errors.message())};
 }
 
 bool same_component(const jpeg_component_info& a, const jpeg_component_info& b) {
@@ -180,12 +180,12 @@ bool same_blocks(CoefficientFile& a, CoefficientFile& b, int component) {
 
 }  // namespace
 
-JpegResult transcode_jpeg(std::span<const std::byte> file, std::uint64_t max_pixels, const TranscodeOptions& options,
+ImageResult transcode_jpeg(std::span<const std::byte> file, std::uint64_t max_pixels, const TranscodeOptions& options,
                           ByteBuffer& out) {
   LoadedFile source;
-  if (JpegResult result = load(file, max_pixels, source); !result.ok()) return result;
+  if (ImageResult result = load(file, max_pixels, source); !result.ok()) return result;
   if (source.file->has_late_colour_markers()) {
-    return {JpegStatus::unsupported, "JPEG has a colour marker between its scans"};
+    return {ImageStatus::unsupported, "JPEG has a colour marker between its scans"};
   }
   return write(*source.file, options, file.size() + file.size() / 8, out);
 }

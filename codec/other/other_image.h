@@ -6,22 +6,10 @@
 #include <string>
 
 #include "codec/image.h"
+#include "codec/image_result.h"
 #include "imgpack/record.h"
 
 namespace imgpack {
-
-enum class ImageStatus : std::uint8_t {
-  ok,
-  damaged,      ///< the data can't be decoded
-  too_large,    ///< more pixels than allowed
-  unsupported,  ///< this build, or imgpack, has no decoder for it
-};
-
-struct ImageResult {
-  ImageStatus status = ImageStatus::ok;
-  std::string reason;  ///< for people; empty if ok
-  bool ok() const noexcept { return status == ImageStatus::ok; }
-};
 
 /// Whether this build can decode such files at all.
 bool other_image_available(Codec codec) noexcept;
