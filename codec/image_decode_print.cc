@@ -25,20 +25,6 @@ const char* name_of(ImageStatus status) {
     case ImageStatus::truncated:
       return "truncated";
     case ImageStatus::damaged:
-      return "malformed";
-    case ImageStatus::too_large:
-      return "too_large";
-    case ImageStatus::unsupported:
-      return "unsupported";
-  }
-  return "?";
-}
-
-const char* name_of(ImageStatus status) {
-  switch (status) {
-    case ImageStatus::ok:
-      return "ok";
-    case ImageStatus::damaged:
       return "damaged";
     case ImageStatus::too_large:
       return "too_large";
