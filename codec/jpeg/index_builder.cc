@@ -153,7 +153,7 @@ Indexability IndexBuilder::build(std::span<const std::byte> file, const IndexOpt
   const std::uint64_t blocks = std::uint64_t{frame.mcus_per_row()} * frame.mcu_rows() * frame.blocks_per_mcu();
   if (blocks / 8 > frame.scan_size) return Indexability::damaged;
 
-  const ScanTables tables = scan_tables(frame, file, state_->cache);
+  const ScanTables tables = scan_tables(frame, file, true, state_->cache);
   const std::uint32_t segment_mcus = choose_segment_mcus(frame, options);
   std::vector<SegmentStart>& starts = state_->starts;
   starts.clear();

@@ -181,7 +181,7 @@ bool same_blocks(CoefficientFile& a, CoefficientFile& b, int component) {
 }  // namespace
 
 ImageResult transcode_jpeg(std::span<const std::byte> file, std::uint64_t max_pixels, const TranscodeOptions& options,
-                          ByteBuffer& out) {
+                           ByteBuffer& out) {
   LoadedFile source;
   if (ImageResult result = load(file, max_pixels, source); !result.ok()) return result;
   if (source.file->has_late_colour_markers()) {

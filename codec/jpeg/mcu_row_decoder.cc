@@ -22,7 +22,8 @@ void McuRowDecoder::start(std::span<const std::byte> file, const SegmentIndex& i
   plan_ = plan;
   mcus_per_row_ = frame.mcus_per_row();
   samples_ = &samples;
-  tables_ = scan_tables(frame, file, cache);
+  const bool begins_inside = plan.columns.first % index.segment_mcus != 0;
+  tables_ = scan_tables(frame, file, begins_inside, cache);
   block_count_ = 0;
   for (std::uint32_t c = 0; c < frame.component_count; ++c) {
     const Component& component = frame.components[c];

@@ -32,13 +32,13 @@ const HuffmanCache::Tables& HuffmanCache::get(const std::uint8_t* source, Huffma
   return *found;
 }
 
-ScanTables scan_tables(const Frame& frame, std::span<const std::byte> file, HuffmanCache& cache) {
+ScanTables scan_tables(const Frame& frame, std::span<const std::byte> file, bool with_skip, HuffmanCache& cache) {
   ScanTables tables;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(file.data());
   for (std::uint32_t c = 0; c < frame.component_count; ++c) {
     const Component& component = frame.components[c];
     tables.dc[c] = &cache.get(bytes + component.dc_offset, HuffmanClass::dc, false).table;
-    const HuffmanCache::Tables& ac = cache.get(bytes + component.ac_offset, HuffmanClass::ac, true);
+    const HuffmanCache::Tables& ac = cache.get(bytes + component.ac_offset, HuffmanClass::ac, with_skip);
     tables.ac[c] = &ac.table;
     tables.skip[c] = ac.skip.get();
   }

@@ -52,7 +52,8 @@ inline bool skip_mcu(BitReader& reader, const Frame& frame, const ScanTables& ta
   return true;
 }
 
-ScanTables scan_tables(const Frame& frame, std::span<const std::byte> file, HuffmanCache& cache);
+/// Skip tables, which take a while to make, only if `with_skip`; else skip_mcu() must not be called.
+ScanTables scan_tables(const Frame& frame, std::span<const std::byte> file, bool with_skip, HuffmanCache& cache);
 
 /// `stride`: int16 elements between a block's rows.
 Dequantizer dequantizer(const Component& component, std::span<const std::byte> file, std::uint32_t stride);
