@@ -22,7 +22,8 @@ bool table_lies_in(std::uint32_t offset, HuffmanClass huffman_class, std::span<c
   const auto* table = reinterpret_cast<const std::uint8_t*>(file.data()) + offset;
   std::uint32_t symbols = 0;
   for (std::uint32_t i = 0; i < kHuffmanCounts; ++i) symbols += table[i];
-  return range_lies_in(offset + kHuffmanCounts, symbols, file.size()) && is_valid_huffman_table(table, huffman_class);
+  return range_lies_in(std::uint64_t{offset} + kHuffmanCounts, symbols, file.size()) &&
+         is_valid_huffman_table(table, huffman_class);
 }
 
 bool places_are_valid(const Frame& frame, std::span<const std::byte> file) {
@@ -58,6 +59,14 @@ bool is_canonical(const std::byte* component) {
   return quant_flag <= 1 && component[kReservedByteAt] == std::byte{0} &&
          load_le<std::uint16_t>(component + kReservedAt) == 0 &&
          static_cast<std::uint8_t>(component[kDcBitsAt]) <= kMaxDcBits;
+}
+
+/// The first segment begins where the scan does, and the bits behind the last entry are zeros. (Where the others begin
+/// is found out by decoding the segment before.)
+bool entries_are_canonical(const SegmentIndex& index) {
+  if (index.start(0) != SegmentStart{}) return false;
+  const std::uint64_t bits = std::uint64_t{index.segment_count()} * index.entry_bits();
+  return bits % 8 == 0 || index.entries[index.entries_size - 1] >> (bits % 8) == 0;
 }
 
 }  // namespace
@@ -96,7 +105,7 @@ IndexStatus open_segment_index(std::span<const std::byte> bytes, std::span<const
   if (bytes.size() - entries_at != entries_size) return IndexStatus::damaged;
   out.entries = reinterpret_cast<const std::uint8_t*>(at) + entries_at;
   out.entries_size = static_cast<std::uint32_t>(entries_size);
-  return IndexStatus::ok;
+  return entries_are_canonical(out) ? IndexStatus::ok : IndexStatus::damaged;
 }
 
 }  // namespace imgpack::jpeg

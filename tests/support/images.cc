@@ -65,11 +65,14 @@ void append_chunk(std::vector<std::byte>& out, const char* type, std::span<const
   throw std::runtime_error(message);
 }
 
+void ignore_message(j_common_ptr, int) {}
+
 /// A compressor that writes into memory.
 struct Encoder {
   Encoder() {
     jpeg.err = jpeg_std_error(&errors);
     errors.error_exit = throw_message;
+    errors.emit_message = ignore_message;
     jpeg_create_compress(&jpeg);
     jpeg_mem_dest(&jpeg, &memory, &size);
   }
