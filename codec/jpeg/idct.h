@@ -3,7 +3,7 @@
 //
 // Algorithm: Loeffler, Ligtenberg and Moschytz 1989, with the constants and roundings of libjpeg's jidctint.c. Where
 // coefficients of damaged or contrived files overflow 16 bits, it wraps and saturates as libjpeg-turbo's x86 SIMD code
-// does.
+// does; for the exception see vanishing.h.
 #pragma once
 
 #include <cstddef>

@@ -6,6 +6,7 @@
 #include "codec/jpeg/segment_format.h"
 #include "codec/jpeg/segment_index.h"
 #include "codec/jpeg/tables.h"
+#include "codec/jpeg/vanishing.h"
 #include "mmap/little_endian.h"
 
 namespace imgpack::jpeg {
@@ -161,6 +162,7 @@ Indexability IndexBuilder::build(std::span<const std::byte> file, const IndexOpt
   std::vector<SegmentStart>& starts = state_->starts;
   starts.clear();
   if (!find_starts(file, segment_mcus, tables, frame, starts)) return Indexability::damaged;
+  if (has_vanishing_coefficient(file, frame, tables)) return Indexability::other_process;
   write_index(frame, segment_mcus, starts, out);
   return Indexability::indexable;
 }

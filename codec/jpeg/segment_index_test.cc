@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "codec/header_samples.h"
@@ -301,6 +302,26 @@ TEST_CASE("what libjpeg-turbo refuses or guesses at has no index") {
   gray[static_cast<std::size_t>(gray_sof) + 11] = std::byte{0x50};  // sampling 5x0
   CHECK_FALSE(decode_rgb(gray).ok);
   CHECK(verdict(gray) != Indexability::indexable);
+}
+
+TEST_CASE("coefficients that overflow are no obstacle, unless they vanish") {
+  std::array<std::uint16_t, kBlockCoefficients> quant;
+  quant.fill(128);
+  const auto file_with = [&quant](int below_first_row) {
+    return write_coefficients(1, 4, 4, quant,
+                              [below_first_row](int, std::uint32_t, std::uint32_t, std::span<std::int16_t> block) {
+                                block[3] = 900;
+                                block[32] = static_cast<std::int16_t>(below_first_row);
+                              });
+  };
+  CHECK(round_trips(file_with(0)));
+  CHECK(round_trips(file_with(1)));
+  CHECK(round_trips(file_with(511)));
+  CHECK(verdict(file_with(512)) == Indexability::other_process);  // 512 * 128 = 2^16
+  CHECK(verdict(file_with(-512)) == Indexability::other_process);
+  quant[32] = 0;
+  CHECK(round_trips(file_with(0)));
+  CHECK(verdict(file_with(1)) == Indexability::other_process);
 }
 
 TEST_CASE("a file that ends before its scan does has no index") {
