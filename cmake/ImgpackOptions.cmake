@@ -73,9 +73,21 @@ imgpack_find_part(HDF5 hdf5_FOUND "HDF5")
 pkg_check_modules(matio IMPORTED_TARGET matio)
 imgpack_find_part(MATIO matio_FOUND "matio (ImageNet devkit)")
 
-# Nothing needs these two yet; the reader's GPU path and its libtorch adapter will.
+# The headers that host and device share are compiled for the device; the reader's GPU path will need more.
 include(CheckLanguage)
 check_language(CUDA)
 imgpack_find_part(CUDA CMAKE_CUDA_COMPILER "CUDA")
+if(IMGPACK_HAVE_CUDA)
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 80 90)
+  endif()
+  enable_language(CUDA)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc speaks C++20
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
+  set(CMAKE_CUDA_STANDARD 20)
+endif()
+# Nothing needs it yet; the reader's adapter will.
 find_package(Torch QUIET)
 imgpack_find_part(TORCH Torch_FOUND "libtorch")

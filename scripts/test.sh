@@ -21,10 +21,11 @@ for preset in "${presets[@]}"; do
   cmake --build --preset "$preset" --parallel "$jobs"
 done
 
-# Nothing is compiled with it yet, but the configuration must go through where there is a CUDA compiler.
+# With a CUDA compiler, what host and device share must compile for the device.
 if command -v nvcc > /dev/null; then
-  printf '\n== cuda: configure\n'
+  printf '\n== cuda: device code\n'
   cmake --preset cuda -DIMGPACK_WARNINGS_AS_ERRORS=$warnings
+  cmake --build --preset cuda --parallel "$jobs" --target imgpack_device_headers
 fi
 
 for preset in "${presets[@]}"; do

@@ -67,7 +67,7 @@ class BitReader {
   /// Drops the rest of the byte and goes behind the restart marker that must follow (fill bytes may come before it).
   /// False if something else comes, or other whole bytes lie before it. T.81 E.2.4.
   IMGPACK_HD bool take_restart_marker(std::uint32_t number) {
-    refill();
+    refill_below(kRefilled);
     if (overran() || count_ - made_up_ >= 8) return false;
     while (position_ < end_ && end_ - position_ >= 2 && data_[position_] == 0xff && data_[position_ + 1] == 0xff) {
       ++position_;

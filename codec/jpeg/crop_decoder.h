@@ -18,6 +18,11 @@ namespace imgpack::jpeg {
 
 /// What was found while decoding. A damaged segment is one whose codes make no sense or that does not end where the
 /// next one begins; its pixels are unspecified (the same each time), all others are right if the index is.
+///
+/// A whole image without a damaged segment is what libjpeg-turbo shows of the same bytes, whatever the index. Two
+/// things can't be noticed: bits of a coefficient that were flipped and still make a code of the same length (JPEG has
+/// no checksums; the record has), and, in a crop, a wrong entry of the index whose segment is not decoded up to its
+/// end.
 struct DecodeReport {
   std::uint32_t segments = 0;  ///< touched
   std::uint32_t damaged_segments = 0;

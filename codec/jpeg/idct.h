@@ -3,7 +3,7 @@
 //
 // Algorithm: Loeffler, Ligtenberg and Moschytz 1989, with the constants and roundings of libjpeg's jidctint.c. Where
 // coefficients of damaged or contrived files overflow 16 bits, it wraps and saturates as libjpeg-turbo's x86 SIMD code
-// does.
+// does; for the exception see vanishing.h.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +39,12 @@ IMGPACK_HD constexpr std::int16_t wrap(std::int32_t value) {
 IMGPACK_HD constexpr std::int16_t saturate(std::int32_t value) {
   return static_cast<std::int16_t>(value < -32768 ? -32768 : value > 32767 ? 32767 : value);
 }
-IMGPACK_HD constexpr std::uint32_t dot(const std::int16_t (&factors)[2], std::int16_t a, std::int16_t b) {
-  return static_cast<std::uint32_t>(factors[0] * a) + static_cast<std::uint32_t>(factors[1] * b);
+/// The factors are a template's because device code can't read a constexpr array but as a constant.
+template <const std::int16_t (&kFactors)[2]>
+IMGPACK_HD constexpr std::uint32_t dot(std::int16_t a, std::int16_t b) {
+  constexpr std::int32_t kFirst = kFactors[0];
+  constexpr std::int32_t kSecond = kFactors[1];
+  return static_cast<std::uint32_t>(kFirst * a) + static_cast<std::uint32_t>(kSecond * b);
 }
 /// Rounded, shifted down and saturated to 16 bits.
 template <int kShift>
@@ -50,18 +54,18 @@ IMGPACK_HD constexpr std::int16_t descale(std::uint32_t value) {
 /// Sums are taken modulo 2^32.
 template <int kShift>
 IMGPACK_HD inline void transform(const std::int16_t (&in)[8], std::int16_t (&out)[8]) {
-  const std::uint32_t even2 = dot(kEven2, in[2], in[6]);
-  const std::uint32_t even3 = dot(kEven3, in[2], in[6]);
+  const std::uint32_t even2 = dot<kEven2>(in[2], in[6]);
+  const std::uint32_t even3 = dot<kEven3>(in[2], in[6]);
   const std::uint32_t even0 = static_cast<std::uint32_t>(wrap(in[0] + in[4])) << kConstBits;
   const std::uint32_t even1 = static_cast<std::uint32_t>(wrap(in[0] - in[4])) << kConstBits;
   const std::int16_t sum73 = wrap(in[7] + in[3]);
   const std::int16_t sum51 = wrap(in[5] + in[1]);
-  const std::uint32_t z3 = dot(kOddZ3, sum73, sum51);
-  const std::uint32_t z4 = dot(kOddZ4, sum73, sum51);
-  const std::uint32_t odd0 = dot(kOdd0, in[7], in[1]) + z3;
-  const std::uint32_t odd1 = dot(kOdd1, in[5], in[3]) + z4;
-  const std::uint32_t odd2 = dot(kOdd2, in[5], in[3]) + z3;
-  const std::uint32_t odd3 = dot(kOdd3, in[7], in[1]) + z4;
+  const std::uint32_t z3 = dot<kOddZ3>(sum73, sum51);
+  const std::uint32_t z4 = dot<kOddZ4>(sum73, sum51);
+  const std::uint32_t odd0 = dot<kOdd0>(in[7], in[1]) + z3;
+  const std::uint32_t odd1 = dot<kOdd1>(in[5], in[3]) + z4;
+  const std::uint32_t odd2 = dot<kOdd2>(in[5], in[3]) + z3;
+  const std::uint32_t odd3 = dot<kOdd3>(in[7], in[1]) + z4;
   out[0] = descale<kShift>(even0 + even3 + odd3);
   out[7] = descale<kShift>(even0 + even3 - odd3);
   out[1] = descale<kShift>(even1 + even2 + odd2);

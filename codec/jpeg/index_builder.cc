@@ -6,6 +6,7 @@
 #include "codec/jpeg/segment_format.h"
 #include "codec/jpeg/segment_index.h"
 #include "codec/jpeg/tables.h"
+#include "codec/jpeg/vanishing.h"
 #include "mmap/little_endian.h"
 
 namespace imgpack::jpeg {
@@ -41,7 +42,8 @@ void note_start(const BitReader& reader, const std::int16_t* dc, std::vector<Seg
 /// the scan really takes.
 bool find_starts(std::span<const std::byte> file, std::uint32_t segment_mcus, const ScanTables& tables, Frame& frame,
                  std::vector<SegmentStart>& starts) {
-  BitReader reader(reinterpret_cast<const std::uint8_t*>(file.data()) + frame.scan_offset, 0, 0, frame.scan_size);
+  const auto* scan = reinterpret_cast<const std::uint8_t*>(file.data()) + frame.scan_offset;
+  BitReader reader(scan, 0, 0, frame.scan_size);
   std::int16_t dc[kMaxComponents] = {};
   std::uint32_t until_restart = frame.restart_interval;
   std::uint32_t restarts = 0;
@@ -61,6 +63,8 @@ bool find_starts(std::span<const std::byte> file, std::uint32_t segment_mcus, co
     }
   }
   frame.scan_size = (reader.bit_position() + 7) / 8;
+  // The zero stuffed behind a last FF belongs to it: without that it would read as half a marker.
+  if (scan[frame.scan_size - 1] == 0xff) ++frame.scan_size;
   return true;
 }
 
@@ -158,6 +162,7 @@ Indexability IndexBuilder::build(std::span<const std::byte> file, const IndexOpt
   std::vector<SegmentStart>& starts = state_->starts;
   starts.clear();
   if (!find_starts(file, segment_mcus, tables, frame, starts)) return Indexability::damaged;
+  if (has_vanishing_coefficient(file, frame, tables)) return Indexability::other_process;
   write_index(frame, segment_mcus, starts, out);
   return Indexability::indexable;
 }

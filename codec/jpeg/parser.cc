@@ -85,6 +85,7 @@ class Parser {
   bool has_frame_ = false;
   bool arithmetic_ = false;
   bool progressive_ = false;
+  bool saw_arithmetic_conditioning_ = false;
   std::uint32_t component_count_ = 0;
   std::array<FrameComponent, 4> frame_components_{};
   std::array<QuantPlace, kTableSlots> quant_;
@@ -149,6 +150,8 @@ std::optional<Indexability> Parser::visit(Byte marker, const Body& body) {
       frame_.restart_interval = body.u16(0);
       return std::nullopt;
     case kDac:
+      saw_arithmetic_conditioning_ = true;
+      return std::nullopt;
     case kDnl:
     case kCom:
       return std::nullopt;
@@ -244,6 +247,7 @@ Indexability Parser::visit_scan(const Body& body) {
   if (component_count_ == 4) return Indexability::four_components;
   if (arithmetic_) return Indexability::arithmetic;
   if (progressive_) return Indexability::progressive;
+  if (saw_arithmetic_conditioning_) return Indexability::other_process;
   if (scan_components != component_count_) return Indexability::multiple_scans;
   const Byte* parameters = body.data + 1 + 2 * scan_components;
   if (parameters[0] != 0 || parameters[1] != 63 || parameters[2] != 0) return Indexability::other_process;
@@ -265,6 +269,9 @@ Indexability Parser::take_tables(std::uint32_t c, Byte selectors) {
   const std::size_t dc = selectors >> 4;
   const std::size_t ac = selectors & 15;
   if (dc >= kTableSlots || ac >= kTableSlots || described.quant >= kTableSlots) return Indexability::damaged;
+  if (described.h == 0 || described.h > kMaxSampling || described.v == 0 || described.v > kMaxSampling) {
+    return Indexability::damaged;
+  }
   Component& component = frame_.components[c];
   // A scan of one component has MCUs of one block, whatever the sampling factors are (T.81 A.2.2).
   component.h = component_count_ == 1 ? 1 : described.h;

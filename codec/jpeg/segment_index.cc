@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "codec/jpeg/huffman.h"
 #include "codec/jpeg/segment_format.h"
 #include "mmap/little_endian.h"
 
@@ -13,30 +12,13 @@ namespace {
 constexpr std::uint32_t kMaxPositionBits = 32;
 constexpr std::uint32_t kMaxDcBits = 16;
 
-bool range_lies_in(std::uint64_t offset, std::uint64_t size, std::uint64_t all) {
-  return offset <= all && size <= all - offset;
-}
-
-bool table_lies_in(std::uint32_t offset, HuffmanClass huffman_class, std::span<const std::byte> file) {
-  if (!range_lies_in(offset, kHuffmanCounts, file.size())) return false;
-  const auto* table = reinterpret_cast<const std::uint8_t*>(file.data()) + offset;
-  std::uint32_t symbols = 0;
-  for (std::uint32_t i = 0; i < kHuffmanCounts; ++i) symbols += table[i];
-  return range_lies_in(offset + kHuffmanCounts, symbols, file.size()) && is_valid_huffman_table(table, huffman_class);
-}
-
-bool places_are_valid(const Frame& frame, std::span<const std::byte> file) {
-  if (!range_lies_in(frame.scan_offset, frame.scan_size, file.size())) return false;
-  for (std::uint32_t c = 0; c < frame.component_count; ++c) {
-    const Component& component = frame.components[c];
-    const std::uint32_t quant_size = component.quant_16bit ? 2 * kBlockCoefficients : kBlockCoefficients;
-    if (!range_lies_in(component.quant_offset, quant_size, file.size()) ||
-        !table_lies_in(component.dc_offset, HuffmanClass::dc, file) ||
-        !table_lies_in(component.ac_offset, HuffmanClass::ac, file)) {
-      return false;
-    }
-  }
-  return true;
+/// Whether `frame` is what the markers of `file` say. Only how long the scan is can't be seen there: not longer than
+/// the rest of the file.
+bool is_frame_of(const Frame& frame, std::span<const std::byte> file) {
+  ParsedJpeg parsed = parse(file);
+  if (parsed.indexability != Indexability::indexable || frame.scan_size > parsed.frame.scan_size) return false;
+  parsed.frame.scan_size = frame.scan_size;
+  return parsed.frame == frame;
 }
 
 void read_component(const std::byte* at, SegmentIndex& index, std::uint32_t c) {
@@ -58,6 +40,14 @@ bool is_canonical(const std::byte* component) {
   return quant_flag <= 1 && component[kReservedByteAt] == std::byte{0} &&
          load_le<std::uint16_t>(component + kReservedAt) == 0 &&
          static_cast<std::uint8_t>(component[kDcBitsAt]) <= kMaxDcBits;
+}
+
+/// The first segment begins where the scan does, and the bits behind the last entry are zeros. (Where the others begin
+/// is found out by decoding the segment before.)
+bool entries_are_canonical(const SegmentIndex& index) {
+  if (index.start(0) != SegmentStart{}) return false;
+  const std::uint64_t bits = std::uint64_t{index.segment_count()} * index.entry_bits();
+  return bits % 8 == 0 || index.entries[index.entries_size - 1] >> (bits % 8) == 0;
 }
 
 }  // namespace
@@ -88,15 +78,15 @@ IndexStatus open_segment_index(std::span<const std::byte> bytes, std::span<const
     if (!is_canonical(component)) return IndexStatus::damaged;
     read_component(component, out, c);
   }
-  if (!has_valid_geometry(frame) || out.position_bits > kMaxPositionBits || out.segment_mcus == 0 ||
-      out.segment_mcus > frame.mcus_per_row() || !places_are_valid(frame, file)) {
+  if (!is_frame_of(frame, file) || out.position_bits > kMaxPositionBits || out.segment_mcus == 0 ||
+      out.segment_mcus > frame.mcus_per_row()) {
     return IndexStatus::damaged;
   }
   const std::uint64_t entries_size = (std::uint64_t{out.segment_count()} * out.entry_bits() + 7) / 8;
   if (bytes.size() - entries_at != entries_size) return IndexStatus::damaged;
   out.entries = reinterpret_cast<const std::uint8_t*>(at) + entries_at;
   out.entries_size = static_cast<std::uint32_t>(entries_size);
-  return IndexStatus::ok;
+  return entries_are_canonical(out) ? IndexStatus::ok : IndexStatus::damaged;
 }
 
 }  // namespace imgpack::jpeg

@@ -70,11 +70,12 @@ enum class IndexStatus : std::uint8_t {
   ok,
   absent,       ///< no bytes: the file has no index
   unsupported,  ///< of a version that this build does not know
-  damaged,      ///< contradicts itself, or names places outside the file
+  damaged,      ///< contradicts itself or the file's markers
 };
 
 /// Opens the index `bytes` of `file`; `out` points into `bytes`. Checks all that needs no look at the scan: afterwards
-/// the frame is valid, all tables it names are valid and lie in the file, and each segment has an entry.
+/// the frame is what parse() finds in the file, the first segment begins where the scan does, and each segment has an
+/// entry. Whether the other entries are right shows when the segments before them are decoded.
 IndexStatus open_segment_index(std::span<const std::byte> bytes, std::span<const std::byte> file, SegmentIndex& out);
 
 struct IndexOptions {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <span>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <jpeglib.h>
@@ -28,17 +29,18 @@ class Noise {
   std::uint32_t state_;
 };
 
-std::vector<std::uint8_t> make_pixels(int width, int height, int channels, std::uint32_t seed) {
+std::vector<std::uint8_t> make_pixels(int width, int height, int channels, std::uint32_t seed, int strength = 24) {
   Noise noise(seed);
   const int step_x = static_cast<int>(noise.next() % 5) + 1;
   const int step_y = static_cast<int>(noise.next() % 5) + 1;
+  const auto amplitude = static_cast<std::uint32_t>(strength);
   std::vector<std::uint8_t> pixels;
   pixels.reserve(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) *
                  static_cast<std::size_t>(channels));
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
       for (int c = 0; c < channels; ++c) {
-        const int base = x * step_x + y * step_y + c * 70 + static_cast<int>(noise.next() % 24);
+        const int base = x * step_x + y * step_y + c * 70 + static_cast<int>(noise.next() % amplitude);
         pixels.push_back(static_cast<std::uint8_t>(base & 0xff));
       }
     }
@@ -57,38 +59,118 @@ void append_chunk(std::vector<std::byte>& out, const char* type, std::span<const
   push_be32(static_cast<std::uint32_t>(::crc32(0, covered.data(), static_cast<uInt>(covered.size()))));
 }
 
+[[noreturn]] void throw_message(j_common_ptr jpeg) {
+  char message[JMSG_LENGTH_MAX];
+  jpeg->err->format_message(jpeg, message);
+  throw std::runtime_error(message);
+}
+
+void ignore_message(j_common_ptr, int) {}
+
+/// A compressor that writes into memory.
+struct Encoder {
+  Encoder() {
+    jpeg.err = jpeg_std_error(&errors);
+    errors.error_exit = throw_message;
+    errors.emit_message = ignore_message;
+    jpeg_create_compress(&jpeg);
+    jpeg_mem_dest(&jpeg, &memory, &size);
+  }
+  ~Encoder() {
+    jpeg_destroy_compress(&jpeg);
+    std::free(memory);
+  }
+  Encoder(const Encoder&) = delete;
+  Encoder& operator=(const Encoder&) = delete;
+
+  jpeg_compress_struct jpeg{};
+  jpeg_error_mgr errors{};
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+};
+
+bool has_four_channels(const JpegOptions& options) {
+  return options.color == JpegColor::cmyk || options.color == JpegColor::ycck;
+}
+
+int channel_count(const JpegOptions& options) {
+  if (options.gray) return 1;
+  return has_four_channels(options) ? 4 : 3;
+}
+
+J_COLOR_SPACE file_color_space(const JpegOptions& options) {
+  if (options.gray) return JCS_GRAYSCALE;
+  switch (options.color) {
+    case JpegColor::ycbcr:
+      return JCS_YCbCr;
+    case JpegColor::rgb:
+      return JCS_RGB;
+    case JpegColor::cmyk:
+      return JCS_CMYK;
+    case JpegColor::ycck:
+      return JCS_YCCK;
+  }
+  return JCS_UNKNOWN;
+}
+
+void configure(const JpegOptions& options, jpeg_compress_struct& jpeg) {
+  jpeg.in_color_space = options.gray ? JCS_GRAYSCALE : has_four_channels(options) ? JCS_CMYK : JCS_RGB;
+  jpeg_set_defaults(&jpeg);
+  jpeg_set_colorspace(&jpeg, file_color_space(options));
+  jpeg_set_quality(&jpeg, options.quality, TRUE);
+  jpeg.arith_code = options.arithmetic ? TRUE : FALSE;
+  jpeg.optimize_coding = options.optimize ? TRUE : FALSE;
+  jpeg.restart_interval = options.restart_interval;
+  for (std::size_t c = 0; c < options.sampling.size(); ++c) {
+    jpeg.comp_info[c].h_samp_factor = options.sampling[c].h;
+    jpeg.comp_info[c].v_samp_factor = options.sampling[c].v;
+  }
+  if (options.quant_16bit) {
+    for (JQUANT_TBL* table : jpeg.quant_tbl_ptrs) {
+      if (table != nullptr) table->quantval[DCTSIZE2 - 1] = 300;
+    }
+  }
+  if (options.progressive) jpeg_simple_progression(&jpeg);
+}
+
+/// A script of one scan for each component.
+std::vector<jpeg_scan_info> separate_scans(int components) {
+  std::vector<jpeg_scan_info> scans(static_cast<std::size_t>(components));
+  for (int c = 0; c < components; ++c) {
+    jpeg_scan_info& scan = scans[static_cast<std::size_t>(c)];
+    scan.comps_in_scan = 1;
+    scan.component_index[0] = c;
+    scan.Se = DCTSIZE2 - 1;
+  }
+  return scans;
+}
+
 }  // namespace
 
 std::vector<std::byte> make_jpeg(int width, int height, std::uint32_t seed, const JpegOptions& options) {
-  const int channels = options.gray ? 1 : 3;
-  std::vector<std::uint8_t> pixels = make_pixels(width, height, channels, seed);
+  const int channels = channel_count(options);
+  std::vector<std::uint8_t> pixels = make_pixels(width, height, channels, seed, options.noise);
 
-  jpeg_compress_struct encoder{};
-  jpeg_error_mgr errors{};
-  encoder.err = jpeg_std_error(&errors);
-  jpeg_create_compress(&encoder);
-  unsigned char* memory = nullptr;
-  unsigned long size = 0;
-  jpeg_mem_dest(&encoder, &memory, &size);
-  encoder.image_width = static_cast<JDIMENSION>(width);
-  encoder.image_height = static_cast<JDIMENSION>(height);
-  encoder.input_components = channels;
-  encoder.in_color_space = options.gray ? JCS_GRAYSCALE : JCS_RGB;
-  jpeg_set_defaults(&encoder);
-  jpeg_set_quality(&encoder, options.quality, TRUE);
-  if (options.progressive) jpeg_simple_progression(&encoder);
-  jpeg_start_compress(&encoder, TRUE);
-  while (encoder.next_scanline < encoder.image_height) {
-    JSAMPROW row =
-        pixels.data() + static_cast<std::size_t>(encoder.next_scanline) * static_cast<std::size_t>(width * channels);
-    jpeg_write_scanlines(&encoder, &row, 1);
+  Encoder encoder;
+  jpeg_compress_struct& jpeg = encoder.jpeg;
+  jpeg.image_width = static_cast<JDIMENSION>(width);
+  jpeg.image_height = static_cast<JDIMENSION>(height);
+  jpeg.input_components = channels;
+  configure(options, jpeg);
+  const std::vector<jpeg_scan_info> scans = separate_scans(channels);
+  if (options.separate_scans) {
+    jpeg.scan_info = scans.data();
+    jpeg.num_scans = channels;
   }
-  jpeg_finish_compress(&encoder);
-  jpeg_destroy_compress(&encoder);
-  const auto* begin = reinterpret_cast<const std::byte*>(memory);
-  std::vector<std::byte> bytes(begin, begin + size);
-  std::free(memory);
-  return bytes;
+  jpeg_start_compress(&jpeg, TRUE);
+  while (jpeg.next_scanline < jpeg.image_height) {
+    JSAMPROW row =
+        pixels.data() + static_cast<std::size_t>(jpeg.next_scanline) * static_cast<std::size_t>(width * channels);
+    jpeg_write_scanlines(&jpeg, &row, 1);
+  }
+  jpeg_finish_compress(&jpeg);
+  const auto* begin = reinterpret_cast<const std::byte*>(encoder.memory);
+  return {begin, begin + encoder.size};
 }
 
 std::vector<std::byte> make_png(int width, int height, std::uint32_t seed) {
