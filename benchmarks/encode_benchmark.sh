@@ -31,7 +31,7 @@ for name in "${names[@]}"; do
   printf '%-18s %9.2f %9.2f %14s\n' "$name" "$(best "$name" '$1')" "$(best "$name" '$2 + $3')" "$(stat -c %s "$work/$name.rec")"
 done
 ratio() { awk -v a="$1" -v b="$2" -v what="$3" 'BEGIN {printf "%s: %.2f\n", what, a / b}'; }
-ratio "$(best raw-1 '$1')" "$(best raw-2 '$1')" "raw, two threads over one (wall)"
-ratio "$(best keep-1 '$2 + $3')" "$(best keep-1-no-index '$2 + $3')" "keep, with indexes over without (CPU)"
+ratio "$(best raw-1 '$1')" "$(best raw-2 '$1')" "raw, speed of two threads over one (wall)"
+ratio "$(best keep-1 '$2 + $3')" "$(best keep-1-no-index '$2 + $3')" "keep, cost with indexes over without (CPU)"
 cmp "$work/raw-1.rec" "$work/raw-2.rec"
 rm -f "$work"/*.times "$work"/*.log "$work"/{raw,keep}-*.rec
