@@ -12,10 +12,9 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <vector>
 
-#include "codec/resize/fixed_point.h"
+#include "benchmarks/plain_resize.h"
 #include "codec/resize/resample_axis.h"
 #include "codec/resize/resizer.h"
 #include "mmap/little_endian.h"
@@ -23,59 +22,6 @@
 namespace {
 
 using namespace imgpack;
-
-/// Both passes as they are written down: pixels of 4 bytes, as Pillow has them, one value after the other.
-class Plain {
- public:
-  explicit Plain(ConstRgbView source) : width_(source.width), pixels_(std::size_t{source.width} * source.height * 4) {
-    for (std::uint32_t y = 0; y < source.height; ++y) {
-      for (std::size_t x = 0; x < width_; ++x) {
-        std::memcpy(pixels_.data() + (y * width_ + x) * 4, source.row(y) + x * 3, 3);
-      }
-    }
-  }
-
-  void resize(const ResampleAxis& horizontal, const ResampleAxis& vertical, std::vector<std::uint8_t>& out) {
-    const std::size_t width = horizontal.size();
-    const std::uint32_t first_row = vertical.begin();
-    middle_.resize((vertical.end() - first_row) * width * 4);
-    for (std::uint32_t y = first_row; y < vertical.end(); ++y) {
-      for (std::uint32_t x = 0; x < width; ++x) {
-        weigh(pixels_.data() + (y * width_ + horizontal.first[x]) * 4, 4, horizontal, x,
-              middle_.data() + ((y - first_row) * width + x) * 4);
-      }
-    }
-    out.resize(vertical.size() * width * 4);
-    for (std::uint32_t y = 0; y < vertical.size(); ++y) {
-      for (std::uint32_t x = 0; x < width; ++x) {
-        weigh(middle_.data() + ((vertical.first[y] - first_row) * width + x) * 4, width * 4, vertical, y,
-              out.data() + (y * width + x) * 4);
-      }
-    }
-  }
-
- private:
-  static void weigh(const std::uint8_t* source, std::size_t step, const ResampleAxis& axis, std::uint32_t i,
-                    std::uint8_t* out) {
-    const std::int32_t* const weights = axis.weights.data() + std::size_t{i} * axis.stride;
-    std::int32_t red = kWeightHalf;
-    std::int32_t green = kWeightHalf;
-    std::int32_t blue = kWeightHalf;
-    for (std::uint32_t t = 0; t < axis.count[i]; ++t, source += step) {
-      red = add_weighted(red, source[0], weights[t]);
-      green = add_weighted(green, source[1], weights[t]);
-      blue = add_weighted(blue, source[2], weights[t]);
-    }
-    out[0] = finish_value(red);
-    out[1] = finish_value(green);
-    out[2] = finish_value(blue);
-    out[3] = 0;
-  }
-
-  std::size_t width_;
-  std::vector<std::uint8_t> pixels_;
-  std::vector<std::uint8_t> middle_;
-};
 
 /// The shortest call in that many seconds, in microseconds.
 template <typename Work>
@@ -92,15 +38,6 @@ double shortest(double seconds, Work work) {
   return best * 1e6;
 }
 
-bool equal(ConstRgbView ours, const std::vector<std::uint8_t>& plain) {
-  for (std::uint32_t y = 0; y < ours.height; ++y) {
-    for (std::size_t x = 0; x < ours.width; ++x) {
-      if (std::memcmp(ours.row(y) + x * 3, plain.data() + (y * std::size_t{ours.width} + x) * 4, 3) != 0) return false;
-    }
-  }
-  return true;
-}
-
 bool read_exactly(void* out, std::size_t size) {
   return std::fread(out, 1, size, stdin) == size;
 }
@@ -111,7 +48,7 @@ int main(int argc, char** argv) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 0.3;
   std::byte head[40];
   std::vector<std::uint8_t> pixels;
-  std::vector<std::uint8_t> plain_result;
+  RgbImage plain_result;
   RgbImage result;
   Resizer resizer;
   while (read_exactly(head, sizeof head)) {
@@ -129,8 +66,8 @@ int main(int argc, char** argv) {
     ResampleAxis horizontal;
     ResampleAxis vertical;
     const auto make_tables = [&] {
-      horizontal.compute({image.width, box.left, box.right, out.width, interpolation});
-      vertical.compute({image.height, box.top, box.bottom, out.height, interpolation});
+      horizontal.compute({image.width, box.left, box.right, out.width, interpolation, 0, out.width});
+      vertical.compute({image.height, box.top, box.bottom, out.height, interpolation, 0, out.height});
     };
     std::uint8_t spare[3] = {};
     const double ours = shortest(seconds, [&] {
@@ -141,12 +78,13 @@ int main(int argc, char** argv) {
     const double tables = shortest(seconds / 4, make_tables);
     double slow = 0;
     if (!horizontal.weights.empty() && !vertical.weights.empty()) {
-      Plain plain(image);
+      PlainResize plain;
+      const RgbView plain_out = plain_result.resize({out.width, out.height});
       slow = shortest(seconds, [&] {
         make_tables();
-        plain.resize(horizontal, vertical, plain_result);
+        plain.resize(image, horizontal, vertical, plain_out);
       });
-      if (!equal(out, plain_result)) return 1;
+      if (!std::ranges::equal(result.bytes(), plain_result.bytes())) return 1;
     }
     std::printf("%.2f\t%.2f\t%.2f\n", ours, slow, tables);
     std::fflush(stdout);
