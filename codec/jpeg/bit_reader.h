@@ -20,7 +20,8 @@ class BitReader {
     consume(bit);
   }
 
-  /// Makes at least kRefilled bits available; they are the highest of bits().
+  /// Makes at least kRefilled bits available; they are the highest of bits(). REQUIRES: fewer than 64 are, that is, a
+  /// bit was consumed since the last time.
   static constexpr int kRefilled = 56;
   IMGPACK_HD void refill() {
     if (end_ - position_ >= 8) {

@@ -28,6 +28,11 @@ struct Dequantizer {
   Entry entries[kBlockCoefficients];
 };
 
+/// Looks into the tables for which the bits of one refill suffice. Asking before each look whether bits are needed
+/// costs more, since that branch is hard to predict.
+inline constexpr std::uint32_t kLooksPerRefill = BitReader::kRefilled / kLookupBits;
+inline constexpr std::uint32_t kSkipsPerRefill = BitReader::kRefilled / kSkipBits;
+
 /// How decoding a block ended.
 inline constexpr std::uint32_t kBadBlock = 255;  ///< no such code, or coefficients beyond the 64th
 
@@ -73,22 +78,28 @@ IMGPACK_HD inline std::uint32_t decode_block(BitReader& reader, const HuffmanTab
       static_cast<std::int16_t>(static_cast<std::uint32_t>(predictor) * dequantizer.entries[0].quant);
   std::uint32_t last = 0;
   std::uint32_t k = 1;
-  do {
-    reader.refill_below(32);
-    Symbol symbol = ac.lookup[reader.peek(kLookupBits)];
-    if ((symbol & kIncomplete) != 0) {
-      symbol = finish_symbol(reader, symbol, ac, HuffmanClass::ac, bad);
-      if (bad) return kBadBlock;
-    } else {
-      reader.consume(length_of(symbol));
+  for (;;) {
+    reader.refill();
+#pragma GCC unroll 5
+    for (std::uint32_t i = 0; i < kLooksPerRefill; ++i) {
+      Symbol symbol = ac.lookup[reader.peek(kLookupBits)];
+      const bool complete = (symbol & kIncomplete) == 0;
+      if (complete) [[likely]] {
+        reader.consume(length_of(symbol));
+      } else {
+        reader.refill_below(32);
+        symbol = finish_symbol(reader, symbol, ac, HuffmanClass::ac, bad);
+        if (bad) return kBadBlock;
+      }
+      k += advance_of(symbol);
+      if (k >= kBlockCoefficients) return k >= kEndOfBlock ? last : kBadBlock;
+      const Dequantizer::Entry entry = dequantizer.entries[k];
+      block[entry.place] = static_cast<std::int16_t>(static_cast<std::uint32_t>(value_of(symbol)) * entry.quant);
+      last = k++;
+      if (k >= kBlockCoefficients) return last;
+      if (!complete) break;  // it may have taken more than a look's bits
     }
-    k += advance_of(symbol);
-    if (k >= kBlockCoefficients) return k >= kEndOfBlock ? last : kBadBlock;
-    const Dequantizer::Entry entry = dequantizer.entries[k];
-    block[entry.place] = static_cast<std::int16_t>(static_cast<std::uint32_t>(value_of(symbol)) * entry.quant);
-    last = k++;
-  } while (k < kBlockCoefficients);
-  return last;
+  }
 }
 
 /// The same without the coefficients: only the predictor is kept up. False for a bad block.
@@ -98,30 +109,36 @@ IMGPACK_HD inline bool skip_block(BitReader& reader, const HuffmanTable& dc, con
   predictor = decode_dc(reader, dc, predictor, bad);
   if (bad) return false;
   std::uint32_t k = 1;
-  do {
-    reader.refill_below(32);
-    const std::uint32_t entry = skip.entries[reader.peek(kSkipBits)];
-    const std::uint32_t ends = entry >> 15;
-    const std::uint32_t next = k + ((entry >> 4) & 127);
-    if (entry != 0 && next + ends <= kBlockCoefficients) {
-      reader.consume(entry & 15);
-      if (ends != 0) return true;
-      k = next;
-      continue;
+  for (;;) {
+    reader.refill();
+#pragma GCC unroll 4
+    for (std::uint32_t i = 0; i < kSkipsPerRefill; ++i) {
+      const std::uint32_t entry = skip.entries[reader.peek(kSkipBits)];
+      const std::uint32_t ends = entry >> 15;
+      const std::uint32_t next = k + ((entry >> 4) & 127);
+      const bool fits = entry != 0 && next + ends <= kBlockCoefficients;
+      if (fits) {
+        reader.consume(entry & 15);
+        if (ends != 0) return true;
+        k = next;
+      } else {
+        // Nothing fits, or what was looked up reaches into the next block: one symbol.
+        reader.refill_below(32);
+        Symbol symbol = ac.lookup[reader.peek(kLookupBits)];
+        if ((symbol & kIncomplete) != 0) {
+          symbol = finish_symbol(reader, symbol, ac, HuffmanClass::ac, bad);
+          if (bad) return false;
+        } else {
+          reader.consume(length_of(symbol));
+        }
+        k += advance_of(symbol);
+        if (k >= kBlockCoefficients) return k >= kEndOfBlock;
+        ++k;
+      }
+      if (k >= kBlockCoefficients) return true;
+      if (!fits) break;
     }
-    // Nothing fits, or what was looked up reaches into the next block: one symbol.
-    Symbol symbol = ac.lookup[reader.peek(kLookupBits)];
-    if ((symbol & kIncomplete) != 0) {
-      symbol = finish_symbol(reader, symbol, ac, HuffmanClass::ac, bad);
-      if (bad) return false;
-    } else {
-      reader.consume(length_of(symbol));
-    }
-    k += advance_of(symbol);
-    if (k >= kBlockCoefficients) return k >= kEndOfBlock;
-    ++k;
-  } while (k < kBlockCoefficients);
-  return true;
+  }
 }
 
 }  // namespace imgpack::jpeg
