@@ -15,7 +15,7 @@ namespace imgpack {
 
 struct ImageHeader {
   Codec codec = Codec::unknown;
-  std::uint32_t width = 0;  ///< pixels, as stored: EXIF orientation is not applied
+  std::uint32_t width = 0;  ///< pixels, as decoders show it: EXIF orientation is not applied, TIFF's own is
   std::uint32_t height = 0;
   std::uint8_t channels = 0;  ///< of the encoded image: 1 gray or palette, 2 gray+alpha, 3, 4
 };

@@ -24,6 +24,7 @@ enum Tag : std::uint16_t {
   kPhotometric = 262,
   kFillOrder = 266,
   kStripOffsets = 273,
+  kOrientation = 274,
   kSamplesPerPixel = 277,
   kRowsPerStrip = 278,
   kXResolution = 282,
@@ -61,16 +62,18 @@ Refusal unknown_layout() {
 class TiffHeaderParser {
  public:
   TiffHeaderParser(Bytes bytes, const TiffPreamble& preamble)
-      : tags_(bytes, preamble, {kImageWidth,  kImageLength,         kBitsPerSample,   kCompression,  kPhotometric,
-                                kFillOrder,   kStripOffsets,        kSamplesPerPixel, kRowsPerStrip, kXResolution,
-                                kYResolution, kPlanarConfiguration, kResolutionUnit,  kColourMap,    kTileWidth,
-                                kTileLength,  kTileOffsets,         kExtraSamples,    kSampleFormat, kMediaPhoto}),
+      : tags_(bytes, preamble,
+              {kImageWidth,          kImageLength,    kBitsPerSample,   kCompression,  kPhotometric, kFillOrder,
+               kStripOffsets,        kOrientation,    kSamplesPerPixel, kRowsPerStrip, kXResolution, kYResolution,
+               kPlanarConfiguration, kResolutionUnit, kColourMap,       kTileWidth,    kTileLength,  kTileOffsets,
+               kExtraSamples,        kSampleFormat,   kMediaPhoto}),
         big_endian_(preamble.big_endian) {}
 
   ParseResult parse();
 
  private:
   std::optional<Refusal> read_size();
+  bool lies_on_its_side() const;
   std::optional<Refusal> read_layout();
   std::optional<Refusal> read_samples();
   std::optional<Refusal> check_resolution() const;
@@ -101,7 +104,15 @@ ParseResult TiffHeaderParser::parse() {
        {&TiffHeaderParser::check_resolution, &TiffHeaderParser::check_pieces, &TiffHeaderParser::check_palette}) {
     if (std::optional<Refusal> refusal = (this->*check)()) return *std::move(refusal);
   }
+  if (lies_on_its_side()) std::swap(width_, height_);
   return ParsedHeader{static_cast<std::uint64_t>(width_), static_cast<std::uint64_t>(height_), pixels_.channels};
+}
+
+/// Decoders turn TIFF upright, so that these are the sides of the decoded image.
+bool TiffHeaderParser::lies_on_its_side() const {
+  const TiffValues& orientation = tags_[kOrientation];
+  if (!orientation.is_integer() || orientation.count() != 1) return false;
+  return orientation.number() >= 5 && orientation.number() <= 8;
 }
 
 std::optional<Refusal> TiffHeaderParser::read_size() {

@@ -61,6 +61,8 @@ bool find_starts(std::span<const std::byte> file, std::uint32_t segment_mcus, co
     }
   }
   frame.scan_size = (reader.bit_position() + 7) / 8;
+  // The zero that is stuffed behind a last byte of ones belongs to it.
+  if (file[frame.scan_offset + frame.scan_size - 1] == std::byte{0xff}) ++frame.scan_size;
   return true;
 }
 

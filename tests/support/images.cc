@@ -57,10 +57,19 @@ void append_chunk(std::vector<std::byte>& out, const char* type, std::span<const
   push_be32(static_cast<std::uint32_t>(::crc32(0, covered.data(), static_cast<uInt>(covered.size()))));
 }
 
+void write_orientation(jpeg_compress_struct& encoder, int orientation) {
+  const std::uint8_t exif[] = {'E',  'x',  'i',  'f', 0, 0,  // then a TIFF directory of one entry
+                               'I',  'I',  0x2a, 0,   8, 0, 0, 0, 1,
+                               0,  //
+                               0x12, 0x01, 3,    0,   1, 0, 0, 0, static_cast<std::uint8_t>(orientation),
+                               0,    0,    0,    0,   0, 0, 0};
+  jpeg_write_marker(&encoder, JPEG_APP0 + 1, exif, sizeof exif);
+}
+
 }  // namespace
 
 std::vector<std::byte> make_jpeg(int width, int height, std::uint32_t seed, const JpegOptions& options) {
-  const int channels = options.gray ? 1 : 3;
+  const int channels = options.gray ? 1 : options.cmyk ? 4 : 3;
   std::vector<std::uint8_t> pixels = make_pixels(width, height, channels, seed);
 
   jpeg_compress_struct encoder{};
@@ -73,11 +82,12 @@ std::vector<std::byte> make_jpeg(int width, int height, std::uint32_t seed, cons
   encoder.image_width = static_cast<JDIMENSION>(width);
   encoder.image_height = static_cast<JDIMENSION>(height);
   encoder.input_components = channels;
-  encoder.in_color_space = options.gray ? JCS_GRAYSCALE : JCS_RGB;
+  encoder.in_color_space = options.gray ? JCS_GRAYSCALE : options.cmyk ? JCS_CMYK : JCS_RGB;
   jpeg_set_defaults(&encoder);
   jpeg_set_quality(&encoder, options.quality, TRUE);
   if (options.progressive) jpeg_simple_progression(&encoder);
   jpeg_start_compress(&encoder, TRUE);
+  if (options.orientation != 0) write_orientation(encoder, options.orientation);
   while (encoder.next_scanline < encoder.image_height) {
     JSAMPROW row =
         pixels.data() + static_cast<std::size_t>(encoder.next_scanline) * static_cast<std::size_t>(width * channels);

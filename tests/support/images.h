@@ -13,6 +13,8 @@ struct JpegOptions {
   int quality = 90;
   bool gray = false;
   bool progressive = false;
+  bool cmyk = false;
+  int orientation = 0;  ///< EXIF; 0: no EXIF
 };
 
 /// A JPEG of smooth noise that depends on `seed`.
