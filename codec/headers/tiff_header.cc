@@ -111,7 +111,7 @@ ParseResult TiffHeaderParser::parse() {
 /// Decoders turn TIFF upright, so that these are the sides of the decoded image.
 bool TiffHeaderParser::lies_on_its_side() const {
   const TiffValues& orientation = tags_[kOrientation];
-  if (!orientation.is_integer() || orientation.count() != 1) return false;
+  if (!orientation.is_integer()) return false;
   return orientation.number() >= 5 && orientation.number() <= 8;
 }
 
