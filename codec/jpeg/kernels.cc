@@ -239,11 +239,12 @@ void UpsampleRowH2V2(const std::uint8_t* near, const std::uint8_t* far, std::siz
   const DU16 d;
   const auto eight = hn::Set(d, std::uint16_t{8});
   const auto seven = hn::Set(d, std::uint16_t{7});
-  const auto column = [&](std::size_t i) HWY_ATTR { return hn::Add(thrice(load_wide(near + i)), load_wide(far + i)); };
+  const auto column = [](const std::uint8_t* near_sample, const std::uint8_t* far_sample)
+                          HWY_ATTR { return hn::Add(thrice(load_wide(near_sample)), load_wide(far_sample)); };
   for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
-    const auto here = thrice(column(i));
-    const auto left = hn::ShiftRight<4>(hn::Add(here, hn::Add(column(i - 1), eight)));
-    const auto right = hn::ShiftRight<4>(hn::Add(here, hn::Add(column(i + 1), seven)));
+    const auto here = thrice(column(near + i, far + i));
+    const auto left = hn::ShiftRight<4>(hn::Add(here, hn::Add(column(near + i - 1, far + i - 1), eight)));
+    const auto right = hn::ShiftRight<4>(hn::Add(here, hn::Add(column(near + i + 1, far + i + 1), seven)));
     store_alternating(left, right, out + 2 * i);
   }
 }
