@@ -12,6 +12,7 @@
 #include "codec/decode_samples.h"
 #include "codec/image_header.h"
 #include "codec/jpeg/libjpeg.h"
+#include "codec/jpeg/segment_index.h"
 #include "codec/raw.h"
 #include "imgpack/error.h"
 #include "tests/support/damage.h"
@@ -268,6 +269,34 @@ TEST_CASE("flipped bits in payloads and indexes do no harm, and the decoder goes
     REQUIRE(decode(decoder, sample.meta, sample.bytes(), image).ok());
     CHECK(bytes_of(image) == expected);
   }
+}
+
+TEST_CASE("files whose last byte is one of ones, with a zero stuffed behind it, decode by their index") {
+  ImageDecoder decoder(nullptr);
+  int seen = 0;
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    // So much noise that the last block has its last coefficient, whose bits may all be ones.
+    RgbImage noise;
+    const RgbView view = noise.resize({8, 8});
+    for (std::uint32_t i = 0; i < noise.bytes().size(); ++i) {
+      view.pixels[i] = static_cast<std::uint8_t>((i + seed) * (i + 77) * 2654435761u >> 24);
+    }
+    ByteBuffer encoded;
+    encode_jpeg(std::as_const(noise).view(), 100, Subsampling::s444, 0, encoded);
+    const std::span<const std::byte> file = encoded.bytes();
+    // ff 00, then the end of the image.
+    if (file[file.size() - 4] != std::byte{0xff} || file[file.size() - 3] != std::byte{0}) continue;
+    ++seen;
+    ByteBuffer index;
+    REQUIRE(jpeg::IndexBuilder().build(file, {}, index) == jpeg::Indexability::indexable);
+    RecordSample sample = sample_named("jpeg");
+    sample.meta.width = sample.meta.height = 8;
+    sample.payload.assign(file.begin(), file.end());
+    RgbImage image;
+    CHECK(decode(decoder, sample.meta, {file, index.bytes()}, image).reason == "");
+    CHECK(bytes_of(image) == bytes_of(expected_pixels(sample)));
+  }
+  CHECK(seen > 0);
 }
 
 TEST_CASE("an index that is cut, or another file's, is damage") {
