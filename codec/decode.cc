@@ -135,8 +135,7 @@ ImageResult ImageDecoder::State::decode_other(const RecordMeta& meta, std::span<
                                               const Rect& crop, RowSink& rows) {
   if (other == nullptr) {
     return {ImageStatus::unsupported,
-            fmt::format("there is no decoder for {} images here; packing with --normalize makes them readable anywhere",
-                        to_string(meta.codec))};
+            "there is no decoder for this type of image here; packing with --normalize makes it readable anywhere"};
   }
   ImageResult result = other(payload, meta.codec, max_pixels, image);
   if (!result.ok()) return result;

@@ -75,8 +75,7 @@ ImageHeaderResult judge(Codec codec, const ParsedHeader& parsed, std::uint64_t m
           .header = {.codec = codec,
                      .width = static_cast<std::uint32_t>(parsed.width),
                      .height = static_cast<std::uint32_t>(parsed.height),
-                     .channels = parsed.channels,
-                     .on_its_side = parsed.on_its_side},
+                     .channels = parsed.channels},
           .reason = {}};
 }
 

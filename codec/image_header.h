@@ -15,11 +15,9 @@ namespace imgpack {
 
 struct ImageHeader {
   Codec codec = Codec::unknown;
-  std::uint32_t width = 0;  ///< pixels, as stored: EXIF orientation is not applied
+  std::uint32_t width = 0;  ///< pixels, as decoders show it: EXIF orientation is not applied, TIFF's own is
   std::uint32_t height = 0;
   std::uint8_t channels = 0;  ///< of the encoded image: 1 gray or palette, 2 gray+alpha, 3, 4
-  /// A TIFF that says so: decoding it makes width and height change places, in Pillow too.
-  bool on_its_side = false;
 };
 
 enum class ImageHeaderStatus : std::uint8_t {

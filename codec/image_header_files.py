@@ -364,6 +364,10 @@ def handmade_tiffs():
         yield f"tiff-planes-{planes}", make(t284=[2], t273=[8] * planes)
         yield f"tiff-planes-{planes}-rows", make(t284=[2], t273=[8] * planes, t278=[9])
         yield f"tiff-planes-{planes}-tiles", make(t284=[2], t322=[16], t323=[16], t324=[8] * planes, drop=(273,))
+    for orientation in range(10):
+        yield f"tiff-orientation-{orientation}", make(t274=[orientation])
+    for kind in (1, 2, 4, 5, 12):
+        yield f"tiff-orientation-kind-{kind}", make(t274=[6], kinds={274: kind})
     yield "tiff-no-tile-size", make(t324=[8], drop=(273,))
     yield "tiff-huge", make(t256=[1 << 20], t257=[1 << 20], kinds={256: 4, 257: 4})
     rest = [(257, 3, 1, b"\6\0"), (258, 3, 1, b"\x08\0"), (262, 3, 1, b"\1\0"), (273, 3, 1, b"\x08\0")]

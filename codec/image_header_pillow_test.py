@@ -76,13 +76,21 @@ def damaged(name, data, density, rounds, rand):
         yield f"{name} changed {bytes(changed[:400]).hex()}", bytes(changed)
 
 
+def lies_on_its_side(image):
+    orientation = image.tag_v2.get(0x0112)
+    return isinstance(orientation, int) and 5 <= orientation <= 8
+
+
 def pillow_says(data):
     """(codec, width, height, channels), "other" for types that are not ours, or the reason why it does not open."""
     try:
         with Image.open(io.BytesIO(data)) as image:
             if image.format not in CODECS:
                 return "other"
-            return CODECS[image.format], image.width, image.height, CHANNELS[image.mode]
+            width, height = image.size
+            if image.format == "TIFF" and lies_on_its_side(image):
+                width, height = height, width  # Pillow changes the size when it loads the pixels
+            return CODECS[image.format], width, height, CHANNELS[image.mode]
     except Exception as error:  # whatever comes out of there is a refusal
         return f"{type(error).__name__}: {error}"
 

@@ -137,6 +137,9 @@ class Builder {
     if (!options_.transform) return;
     const std::map<std::string, std::string> before = std::move(info.transform);
     info.transform = options_.transform->describe();
+    // Pixels that are kept keep their size.
+    const auto shape = before.find("raw_shape");
+    if (options_.transform->encode == Encode::keep && shape != before.end()) info.transform.insert(*shape);
     const bool was_changed = !before.empty() && before != std::map<std::string, std::string>{{"encode", "keep"}};
     if (was_changed) info.transform["source_transform"] = joined(before);
   }

@@ -39,8 +39,8 @@ void look_at_image(std::uint64_t max_pixels, PreparedEntry& out) {
     return;
   }
   out.meta = {.label = out.entry.label,
-              .width = image.header.on_its_side ? image.header.height : image.header.width,
-              .height = image.header.on_its_side ? image.header.width : image.header.height,
+              .width = image.header.width,
+              .height = image.header.height,
               .channels = image.header.channels,
               .codec = image.header.codec};
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "codec/jpeg/libjpeg.h"
 #include "codec/jpeg/parser.h"
 #include "codec/jpeg/restart_interval.h"
@@ -49,6 +51,10 @@ std::string Transformer::apply(PreparedEntry& entry) {
   std::variant<ResizePlan, std::string> planned = plan_resize(upright, transform_);
   if (auto* reason = std::get_if<std::string>(&planned)) return std::move(*reason);
   const ResizePlan& plan = std::get<ResizePlan>(planned);
+  if (std::uint64_t{plan.kept.width} * plan.kept.height > max_pixels_) {
+    return fmt::format("it would get {}x{} pixels, more than the limit of {}", plan.kept.width, plan.kept.height,
+                       max_pixels_);
+  }
   return encode(entry, plan, orientation);
 }
 

@@ -23,7 +23,6 @@ struct ParsedHeader {
   std::uint64_t width = 0;
   std::uint64_t height = 0;
   std::uint8_t channels = 0;
-  bool on_its_side = false;
 };
 
 using ParseResult = std::variant<ParsedHeader, Refusal>;

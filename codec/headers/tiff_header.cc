@@ -63,16 +63,17 @@ class TiffHeaderParser {
  public:
   TiffHeaderParser(Bytes bytes, const TiffPreamble& preamble)
       : tags_(bytes, preamble,
-              {kImageWidth,     kImageLength,     kBitsPerSample, kCompression, kPhotometric, kFillOrder,
-               kStripOffsets,   kSamplesPerPixel, kRowsPerStrip,  kXResolution, kYResolution, kPlanarConfiguration,
-               kResolutionUnit, kColourMap,       kTileWidth,     kTileLength,  kTileOffsets, kExtraSamples,
-               kSampleFormat,   kMediaPhoto,      kOrientation}),
+              {kImageWidth,          kImageLength,    kBitsPerSample,   kCompression,  kPhotometric, kFillOrder,
+               kStripOffsets,        kOrientation,    kSamplesPerPixel, kRowsPerStrip, kXResolution, kYResolution,
+               kPlanarConfiguration, kResolutionUnit, kColourMap,       kTileWidth,    kTileLength,  kTileOffsets,
+               kExtraSamples,        kSampleFormat,   kMediaPhoto}),
         big_endian_(preamble.big_endian) {}
 
   ParseResult parse();
 
  private:
   std::optional<Refusal> read_size();
+  bool lies_on_its_side() const;
   std::optional<Refusal> read_layout();
   std::optional<Refusal> read_samples();
   std::optional<Refusal> check_resolution() const;
@@ -103,9 +104,15 @@ ParseResult TiffHeaderParser::parse() {
        {&TiffHeaderParser::check_resolution, &TiffHeaderParser::check_pieces, &TiffHeaderParser::check_palette}) {
     if (std::optional<Refusal> refusal = (this->*check)()) return *std::move(refusal);
   }
-  const double orientation = tags_[kOrientation].number_or(1).value_or(1);
-  return ParsedHeader{static_cast<std::uint64_t>(width_), static_cast<std::uint64_t>(height_), pixels_.channels,
-                      orientation >= 5 && orientation <= 8};
+  if (lies_on_its_side()) std::swap(width_, height_);
+  return ParsedHeader{static_cast<std::uint64_t>(width_), static_cast<std::uint64_t>(height_), pixels_.channels};
+}
+
+/// Decoders turn TIFF upright, so that these are the sides of the decoded image.
+bool TiffHeaderParser::lies_on_its_side() const {
+  const TiffValues& orientation = tags_[kOrientation];
+  if (!orientation.is_integer()) return false;
+  return orientation.number() >= 5 && orientation.number() <= 8;
 }
 
 std::optional<Refusal> TiffHeaderParser::read_size() {

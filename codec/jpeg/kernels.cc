@@ -239,12 +239,12 @@ void UpsampleRowH2V2(const std::uint8_t* near, const std::uint8_t* far, std::siz
   const DU16 d;
   const auto eight = hn::Set(d, std::uint16_t{8});
   const auto seven = hn::Set(d, std::uint16_t{7});
-  for (std::size_t i = 0; i < count; i += hn::Lanes(d), near += hn::Lanes(d), far += hn::Lanes(d)) {
-    const auto here = thrice(hn::Add(thrice(load_wide(near)), load_wide(far)));
-    const auto before = hn::Add(thrice(load_wide(near - 1)), load_wide(far - 1));
-    const auto behind = hn::Add(thrice(load_wide(near + 1)), load_wide(far + 1));
-    const auto left = hn::ShiftRight<4>(hn::Add(here, hn::Add(before, eight)));
-    const auto right = hn::ShiftRight<4>(hn::Add(here, hn::Add(behind, seven)));
+  const auto column = [](const std::uint8_t* near_sample, const std::uint8_t* far_sample)
+                          HWY_ATTR { return hn::Add(thrice(load_wide(near_sample)), load_wide(far_sample)); };
+  for (std::size_t i = 0; i < count; i += hn::Lanes(d)) {
+    const auto here = thrice(column(near + i, far + i));
+    const auto left = hn::ShiftRight<4>(hn::Add(here, hn::Add(column(near + i - 1, far + i - 1), eight)));
+    const auto right = hn::ShiftRight<4>(hn::Add(here, hn::Add(column(near + i + 1, far + i + 1), seven)));
     store_alternating(left, right, out + 2 * i);
   }
 }

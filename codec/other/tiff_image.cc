@@ -270,19 +270,20 @@ ImageResult PieceReader::read(std::uint64_t most_memory, RgbView out) {
 }  // namespace
 
 ImageResult decode_tiff(Bytes file, const ImageHeader& header, RgbImage& out) {
-  const Size size = {header.width, header.height};
-  const std::uint64_t most_memory = (std::uint64_t{64} << 20) + std::uint64_t{size.width} * size.height * 16;
+  const std::uint64_t most_memory = (std::uint64_t{64} << 20) + std::uint64_t{header.width} * header.height * 16;
   Source source{.file = file};
   const Tiff tiff = open_tiff(source, most_memory);
   const auto failed = [&](const char* otherwise) {
     return damaged(std::string("TIFF is damaged: ") + (source.message[0] != 0 ? source.message : otherwise));
   };
   if (tiff == nullptr) return failed("its header");
+  Layout layout = read_layout(tiff.get());
+  const bool on_its_side = layout.orientation >= 5 && layout.orientation <= 8;
+  const Size size = on_its_side ? Size{header.height, header.width} : Size{header.width, header.height};
   Size found;
   TIFFGetField(tiff.get(), TIFFTAG_IMAGEWIDTH, &found.width);
   TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &found.height);
   if (found != size) return failed("two sizes");
-  Layout layout = read_layout(tiff.get());
   if (const char* reason = objection(layout)) return unsupported(reason);
   if (layout.photometric == PHOTOMETRIC_PALETTE && !read_palette(tiff.get(), layout)) return failed("its palette");
   if (layout.photometric == PHOTOMETRIC_YCBCR) {

@@ -8,6 +8,7 @@ from pathlib import Path
 
 COMMAND = os.path.abspath(os.environ["IMGPACK_COMMAND"])
 MAKE_IMAGES = os.path.abspath(os.environ["IMGPACK_MAKE_IMAGES"])
+MAKE_WRONG_RECORDS = os.path.abspath(os.environ["IMGPACK_MAKE_WRONG_RECORDS"])
 TIMEOUT = 240
 
 EXTENSIONS = {"rec": "rec", "lmdb": "lmdb", "hdf5": "hdf5", "tfrecord": "tfrecord"}

@@ -318,8 +318,8 @@ def test_standard_output_is_pure(images, packed, tmp_path):
     [], ["nonsense"], ["build"], ["build", "a"], ["build", "a", "b", "c"], ["ls", "a", "--unknown"],
     ["build", "a", "b", "--shard", "4/4"], ["build", "a", "b", "--shard-size", "big"],
     ["build", "a", "b", "--shards", "2", "--shard", "0/2"], ["build", "a", "b", "--format", "zip"],
-    ["build", "a", "b", "--encode", "webp"], ["build", "a", "b", "--resize", "256"], ["build", "a", "b", "--zstd", "3"],
-    ["build", "a", "b", "--jpeg", "progressive"], ["extract", "a", "b", "--pixels", "gif"],
+    ["build", "a", "b", "--encode", "png"], ["build", "a", "b", "--resize", "256"], ["build", "a", "b", "--zstd", "3"],
+    ["build", "a", "b", "--jpeg", "fast"], ["verify", "--decode"], ["extract", "a", "b", "--pixels", "jpeg"],
     ["bench", "a"], ["doctor", "a"], ["view", "a"], ["merge", "a", "b", "--format", "rec"], ["build", "a", "b", "--align", "7"],
     ["verify", "a", "b", "--source", "c"], ["completion", "csh"], ["build", "a", "b", "--metadata", "x"]], ids=" ".join)
 def test_wrong_usage(arguments, tmp_path):

@@ -145,6 +145,15 @@ std::vector<jpeg_scan_info> separate_scans(int components) {
   return scans;
 }
 
+void write_orientation(jpeg_compress_struct& encoder, int orientation) {
+  const std::uint8_t exif[] = {'E',  'x',  'i',  'f', 0, 0,  // then a TIFF directory of one entry
+                               'I',  'I',  0x2a, 0,   8, 0, 0, 0, 1,
+                               0,  //
+                               0x12, 0x01, 3,    0,   1, 0, 0, 0, static_cast<std::uint8_t>(orientation),
+                               0,    0,    0,    0,   0, 0, 0};
+  jpeg_write_marker(&encoder, JPEG_APP0 + 1, exif, sizeof exif);
+}
+
 }  // namespace
 
 std::vector<std::byte> make_jpeg(int width, int height, std::uint32_t seed, const JpegOptions& options) {
@@ -163,6 +172,7 @@ std::vector<std::byte> make_jpeg(int width, int height, std::uint32_t seed, cons
     jpeg.num_scans = channels;
   }
   jpeg_start_compress(&jpeg, TRUE);
+  if (options.orientation != 0) write_orientation(jpeg, options.orientation);
   while (jpeg.next_scanline < jpeg.image_height) {
     JSAMPROW row =
         pixels.data() + static_cast<std::size_t>(jpeg.next_scanline) * static_cast<std::size_t>(width * channels);

@@ -28,6 +28,7 @@ struct JpegOptions {
   bool optimize = false;        ///< Huffman tables made for the image
   bool separate_scans = false;  ///< sequential, a scan for each component
   bool quant_16bit = false;     ///< quantisation tables with a value above 255
+  int orientation = 0;          ///< EXIF; 0: no EXIF
   int noise = 24;               ///< strength of the noise, 1 to 256: at 256 there is nothing but noise
 };
 
