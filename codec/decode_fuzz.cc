@@ -7,6 +7,7 @@
 
 #include "codec/decode.h"
 #include "codec/decode_samples.h"
+#include "codec/other/other_image.h"
 #include "mmap/little_endian.h"
 #include "tests/support/fuzz.h"
 

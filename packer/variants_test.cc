@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "codec/decode.h"
+#include "codec/other/other_image.h"
 #include "codec/jpeg/segment_index.h"
 #include "formats/backend.h"
 #include "imgpack/build.h"
