@@ -52,7 +52,7 @@ Setting with_restart_markers(const JpegSample& sample) {
   Setting setting{.name = "restart markers"};
   ByteBuffer out;
   for (const SampleJpeg& image : sample.images) {
-    const JpegResult result = transcode_jpeg(image.file, kDefaultMaxPixels, {.restart_markers = true}, out);
+    const ImageResult result = transcode_jpeg(image.file, kDefaultMaxPixels, {.restart_markers = true}, out);
     if (!result.ok()) throw std::runtime_error(image.path.string() + ": " + result.reason);
     setting.rewritten.push_back(copy(out));
   }
