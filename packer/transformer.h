@@ -10,7 +10,7 @@
 #include <string>
 
 #include "codec/decode.h"
-#include "codec/jpeg/segment_index.h"
+#include "codec/jpeg/index_builder.h"
 #include "codec/resize/resizer.h"
 #include "imgpack/transform.h"
 #include "packer/prepared_entry.h"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "codec/jpeg/index_builder.h"
 #include "codec/jpeg/jpeg_test_support.h"
 #include "tests/support/files.h"
 
