@@ -10,6 +10,7 @@
 #include "benchmarks/fused_crop.h"
 #include "codec/image_header.h"
 #include "codec/jpeg/crop_plan.h"
+#include "codec/jpeg/index_builder.h"
 #include "codec/jpeg/libjpeg.h"
 
 namespace imgpack {

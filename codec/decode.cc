@@ -50,6 +50,18 @@ std::string size_mismatch(Size found, const RecordMeta& meta) {
                      meta.height);
 }
 
+std::uint64_t pixel_count(const RecordMeta& meta) {
+  return std::uint64_t{meta.width} * meta.height;
+}
+
+/// For decoders that are allowed as many pixels as the record says: a payload with more is no fault of the limit, and
+/// must not cost the memory that it asks for.
+ImageResult beyond_record(ImageResult result, const RecordMeta& meta) {
+  if (result.status != ImageStatus::too_large) return result;
+  return damaged(
+      fmt::format("its payload has more than the {}x{} pixels that its record says", meta.width, meta.height));
+}
+
 ImageResult report_of(const jpeg::DecodeReport& report) {
   if (report.ok()) return {};
   return damaged(fmt::format("{} of {} segments of its JPEG are damaged, the first is segment {}",
@@ -102,6 +114,7 @@ ImageResult ImageDecoder::State::decode_pixels(const RecordMeta& meta, std::span
   }
   const ConstRgbView all{reinterpret_cast<const std::uint8_t*>(payload.data()), meta.width, meta.height, stride};
   rows.take(0, cut(all, crop));
+  pixels.trim(RgbImage::kMostKept);
   return {};
 }
 
@@ -125,8 +138,8 @@ ImageResult ImageDecoder::State::decode_jpeg(const RecordMeta& meta, const Recor
 ImageResult ImageDecoder::State::decode_whole_jpeg(const RecordMeta& meta, std::span<const std::byte> payload,
                                                    const Rect& crop, RowSink& rows) {
   CropRows cropped(crop, rows);
-  ImageResult result = decode_jpeg_rows(payload, max_pixels, cropped);
-  if (!result.ok()) return result;
+  ImageResult result = decode_jpeg_rows(payload, pixel_count(meta), cropped);
+  if (!result.ok()) return beyond_record(std::move(result), meta);
   if (cropped.seen() != Size{meta.width, meta.height}) return damaged(size_mismatch(cropped.seen(), meta));
   return {};
 }
@@ -137,11 +150,16 @@ ImageResult ImageDecoder::State::decode_other(const RecordMeta& meta, std::span<
     return {ImageStatus::unsupported,
             "there is no decoder for this type of image here; packing with --normalize makes it readable anywhere"};
   }
-  ImageResult result = other(payload, meta.codec, max_pixels, image);
-  if (!result.ok()) return result;
-  if (image.size() != Size{meta.width, meta.height}) return damaged(size_mismatch(image.size(), meta));
-  rows.take(0, cut(std::as_const(image).view(), crop));
-  return {};
+  ImageResult result = other(payload, meta.codec, pixel_count(meta), image);
+  if (!result.ok()) {
+    result = beyond_record(std::move(result), meta);
+  } else if (image.size() != Size{meta.width, meta.height}) {
+    result = damaged(size_mismatch(image.size(), meta));
+  } else {
+    rows.take(0, cut(std::as_const(image).view(), crop));
+  }
+  image.trim(RgbImage::kMostKept);
+  return result;
 }
 
 ImageDecoder::ImageDecoder(OtherDecoder other, std::uint64_t max_pixels) : state_(std::make_unique<State>()) {
@@ -156,7 +174,7 @@ namespace {
 
 ImageResult check_size(const RecordMeta& meta, std::uint64_t max_pixels) {
   if (meta.width == 0 || meta.height == 0) return damaged("its record says that it has no pixels");
-  if (std::uint64_t{meta.width} * meta.height <= max_pixels) return {};
+  if (pixel_count(meta) <= max_pixels) return {};
   return {ImageStatus::too_large,
           fmt::format("{}x{} pixels are more than the limit of {}", meta.width, meta.height, max_pixels)};
 }

@@ -27,11 +27,13 @@ enum class DecodePath : std::uint8_t {
 /// The path of a record, as far as its index columns tell it.
 DecodePath decode_path(const RecordMeta& meta) noexcept;
 
-/// Not thread-safe; keeps memory and tables from record to record.
+/// Not thread-safe; keeps tables and some memory from record to record.
 ///
 /// Every function checks that the payload is an image of the record's size, reads nothing outside the record's bytes,
-/// and returns `damaged` with a reason where they make no image; then pixels may have been written, and are
-/// unspecified. A record whose index is of an unknown version is decoded without it.
+/// and returns `damaged` or `truncated` with a reason where they make no image; then pixels may have been written, and
+/// are unspecified. A record whose index is of an unknown version is decoded without it. Memory is bounded by the
+/// record's width and height, whatever its payload says: two rows of MCUs with an index; one image for zstd; up to 16
+/// bytes a pixel and 64 MiB otherwise.
 class ImageDecoder {
  public:
   using OtherDecoder = ImageResult (*)(std::span<const std::byte> file, Codec codec, std::uint64_t max_pixels,
@@ -43,8 +45,8 @@ class ImageDecoder {
   ImageDecoder(ImageDecoder&&) noexcept;
   ImageDecoder& operator=(ImageDecoder&&) noexcept;
 
-  /// The pixels of `crop`, as rows or into an image of its size. Throws invalid_argument if the crop does not lie in
-  /// the image, std::bad_alloc, and what `rows` throws.
+  /// The pixels of `crop`, as rows or into `out`. REQUIRES: `out` has the crop's size. Throws invalid_argument if the
+  /// crop does not lie in the image, std::bad_alloc, and what `rows` throws.
   ImageResult decode(const RecordMeta& meta, const RecordBytes& bytes, const Rect& crop, RowSink& rows);
   ImageResult decode(const RecordMeta& meta, const RecordBytes& bytes, const Rect& crop, RgbView out);
   /// The whole image.

@@ -1,4 +1,5 @@
 #include "codec/decode_samples.h"
+#include "codec/jpeg/index_builder.h"
 
 #include <algorithm>
 #include <cstdlib>

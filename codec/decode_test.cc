@@ -1,5 +1,6 @@
 // Records of every codec, decoded in every way: whole, cropped, damaged, and with a size that is not theirs.
 #include "codec/decode.h"
+#include "codec/jpeg/index_builder.h"
 #include "codec/other/other_image.h"
 
 #include <algorithm>

@@ -54,6 +54,9 @@ struct RgbView {
 class RgbImage {
  public:
   static constexpr std::size_t kChannels = 3;
+  /// What to trim() images and buffers to that live on for the next image: larger ones are rare, and each thread would
+  /// keep its own.
+  static constexpr std::size_t kMostKept = std::size_t{64} << 20;
 
   /// Sets the size; the pixels are unspecified. Throws std::bad_alloc.
   RgbView resize(Size size) {

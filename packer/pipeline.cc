@@ -1,6 +1,7 @@
 #include "packer/pipeline.h"
 
 #include <algorithm>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -42,7 +43,7 @@ void PreparePipeline::start_threads() {
 }
 
 void PreparePipeline::work() {
-  EntryPreparer preparer(source_, options_.prepare);
+  std::optional<EntryPreparer> preparer;  // made where a failure to make it is reported
   while (true) {
     std::uint64_t ticket;
     {
@@ -54,7 +55,8 @@ void PreparePipeline::work() {
     }
     Unit& unit = units_[ticket % units_.size()];
     try {
-      fill(ticket, preparer, unit);
+      if (!preparer) preparer.emplace(source_, options_.prepare);
+      fill(ticket, *preparer, unit);
     } catch (...) {
       unit.failure = std::current_exception();
     }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "codec/resize/resizer.h"
+
 namespace imgpack {
 
 namespace {
@@ -19,7 +21,7 @@ std::uint64_t proportional(std::uint32_t side, std::uint32_t from, std::uint32_t
   return std::max<std::uint64_t>(1, std::uint64_t{n} * side / from);
 }
 
-ResizePlan whole(Size size) {
+ResizePlan all_of(Size size) {
   return {size, {0, 0, size.width, size.height}};
 }
 
@@ -27,15 +29,19 @@ ResizePlan whole(Size size) {
 
 std::variant<ResizePlan, std::string> plan_resize(Size from, const Transform& transform) {
   const std::uint32_t n = transform.resize;
-  if (n == 0) return whole(from);
+  if (n == 0) return all_of(from);
   const bool enlarges = transform.resize_mode == ResizeMode::longer ? std::max(from.width, from.height) < n
                                                                     : std::min(from.width, from.height) < n;
   if (enlarges && !transform.upscale) {
-    if (!transform.fixed_side()) return whole(from);
+    if (!transform.fixed_side()) return all_of(from);
     return fmt::format("it has {}x{} pixels, too few for {}x{}; --upscale enlarges such images", from.width,
                        from.height, n, n);
   }
-  if (transform.resize_mode == ResizeMode::exact) return whole({n, n});
+  if (std::max(from.width, from.height) > kMaxResizeSide) {
+    return fmt::format("it has {}x{} pixels, and no side may have more than {} to be resized", from.width, from.height,
+                       kMaxResizeSide);
+  }
+  if (transform.resize_mode == ResizeMode::exact) return all_of({n, n});
 
   // The side that becomes n.
   const bool by_width = (transform.resize_mode == ResizeMode::longer) == (from.width > from.height);
@@ -45,7 +51,7 @@ std::variant<ResizePlan, std::string> plan_resize(Size from, const Transform& tr
     return fmt::format("it has {}x{} pixels, too narrow to make one side {}", from.width, from.height, n);
   }
   const auto side = static_cast<std::uint32_t>(other);
-  ResizePlan plan = whole(by_width ? Size{n, side} : Size{side, n});
+  ResizePlan plan = all_of(by_width ? Size{n, side} : Size{side, n});
   if (transform.resize_mode == ResizeMode::center_crop) {
     plan.kept = {centered(plan.scaled.width - n), centered(plan.scaled.height - n), n, n};
   }

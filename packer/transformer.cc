@@ -1,9 +1,11 @@
 #include "packer/transformer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "codec/jpeg/frame.h"
 #include "codec/jpeg/libjpeg.h"
 #include "codec/jpeg/parser.h"
 #include "codec/jpeg/restart_interval.h"
@@ -79,6 +81,10 @@ std::string Transformer::encode(PreparedEntry& entry, const ResizePlan& plan, in
   if (transform_.encode == Encode::jpeg) {
     const bool plain_jpeg = entry.meta.codec == Codec::jpeg && entry.meta.channels != 4;
     if (plain_jpeg && same_pixels && !transform_.quality && !transform_.subsampling) return keep(entry);
+    if (std::max(plan.kept.width, plan.kept.height) > jpeg::kMaxSide) {
+      return fmt::format("it would be {}x{} pixels, and no side of a JPEG has more than {}", plan.kept.width,
+                         plan.kept.height, jpeg::kMaxSide);
+    }
   }
   if (std::string reason = decode(entry, plan, orientation); !reason.empty()) return reason;
   if (transform_.encode == Encode::raw) {
@@ -108,15 +114,14 @@ std::string Transformer::decode(PreparedEntry& entry, const ResizePlan& plan, in
     return decoder_.decode(entry.meta, bytes, all, resizer_).reason;
   }
   if (ImageResult result = decoder_.decode(entry.meta, bytes, whole_); !result.ok()) return result.reason;
-  if (!resizes) {
-    apply_orientation(std::as_const(whole_).view(), orientation, entry.pixels);
-    return {};
-  }
-  apply_orientation(std::as_const(whole_).view(), orientation, turned_);
+  apply_orientation(std::as_const(whole_).view(), orientation, resizes ? turned_ : entry.pixels);
+  whole_.trim(RgbImage::kMostKept);
+  if (!resizes) return {};
   options.source = turned_.size();
   options.box = whole(turned_.size());
   resizer_.start(options, out);
   resizer_.take(0, std::as_const(turned_).view());
+  turned_.trim(RgbImage::kMostKept);
   return {};
 }
 

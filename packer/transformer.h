@@ -10,7 +10,7 @@
 #include <string>
 
 #include "codec/decode.h"
-#include "codec/jpeg/segment_index.h"
+#include "codec/jpeg/index_builder.h"
 #include "codec/resize/resizer.h"
 #include "imgpack/transform.h"
 #include "packer/prepared_entry.h"
@@ -25,7 +25,7 @@ class Transformer {
 
   /// `entry` is a record with its source's bytes and what is known of them; what is to be stored replaces them, in
   /// buffers of the entry's. Returns why it can't be done, or nothing. The same result for the same bytes. Throws
-  /// std::bad_alloc.
+  /// std::bad_alloc, and io if libzstd or libjpeg-turbo fails to compress.
   std::string apply(PreparedEntry& entry);
 
  private:

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "codec/image_header.h"
+#include "codec/jpeg/index_builder.h"
 #include "codec/jpeg/libjpeg.h"
 #include "codec/jpeg/parser.h"
 #include "codec/jpeg/segment_index.h"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "codec/decode.h"
+#include "codec/jpeg/index_builder.h"
 #include "codec/jpeg/segment_index.h"
 #include "codec/other/other_image.h"
 #include "formats/parallel_blocks.h"

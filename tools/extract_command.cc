@@ -78,7 +78,9 @@ RecordBytes checked_bytes(const StoreReader& store, std::uint64_t record) {
 class FileMaker {
  public:
   FileMaker(const StoreReader& store, const Arguments& arguments)
-      : store_(store), pixels_(pixel_format_from_name(arguments.pixels)), decoder_(&decode_other_image, arguments.max_pixels) {}
+      : store_(store),
+        pixels_(pixel_format_from_name(arguments.pixels)),
+        decoder_(&decode_other_image, arguments.max_pixels) {}
 
   /// Valid until the next call. Throws damaged; refused for pixels that are not wanted as pixels.
   std::span<const std::byte> content(std::uint64_t record) {

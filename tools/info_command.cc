@@ -120,8 +120,7 @@ void print_histograms(Console& console, const StoreReader& store, const Overview
     for (const auto& [kind, count] : overview.jpeg_kinds) {
       kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", kind, percent_text(count, overview.jpegs_looked_at));
     }
-    print_line(console, "JPEGs",
-               fmt::format("{} (of {} looked at)", kinds, count_text(overview.jpegs_looked_at)));
+    print_line(console, "JPEGs", fmt::format("{} (of {} looked at)", kinds, count_text(overview.jpegs_looked_at)));
   }
   print_line(console, "decoding", decode_paths_text(overview.paths));
 }

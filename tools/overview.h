@@ -41,7 +41,7 @@ struct Overview {
   std::uint64_t jpegs_looked_at = 0;
 };
 
-/// One pass over the index, and the headers of at most `most_jpegs` payloads. Memory: a number a class. Throws what the
+/// Reads the index twice, and the headers of at most `most_jpegs` payloads. Memory: a number a class. Throws what the
 /// store throws about damage in its index; damaged payloads are a kind of their own.
 Overview look_over(const StoreReader& store, std::uint64_t most_jpegs);
 

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
+#include "codec/jpeg/index_builder.h"
 #include "codec/jpeg/jpeg_test_support.h"
 #include "tests/support/files.h"
 
@@ -29,6 +32,23 @@ struct Indexed {
   SegmentIndex index;
   Reference reference;
 };
+
+/// Every three components' sampling factors that a decoder may meet: 311 of them.
+std::vector<std::vector<JpegSampling>> allowed_samplings() {
+  std::vector<std::vector<JpegSampling>> allowed;
+  constexpr std::uint32_t kFactorBits = 2;
+  for (std::uint32_t bits = 0; bits < 1u << (6 * kFactorBits); ++bits) {
+    Frame frame{.width = 1, .height = 1, .color = ColorModel::ycbcr, .component_count = 3};
+    std::vector<JpegSampling> sampling;
+    for (std::uint32_t c = 0; c < 3; ++c) {
+      frame.components[c].h = static_cast<std::uint8_t>(1 + (bits >> (4 * c) & 3));
+      frame.components[c].v = static_cast<std::uint8_t>(1 + (bits >> (4 * c + 2) & 3));
+      sampling.push_back({frame.components[c].h, frame.components[c].v});
+    }
+    if (has_valid_geometry(frame)) allowed.push_back(std::move(sampling));
+  }
+  return allowed;
+}
 
 /// Somewhere to put a crop, with more bytes around it and between its rows, which nobody may touch.
 class GuardedImage {
@@ -139,6 +159,27 @@ TEST_CASE("each pixel on its own, each row and each column, for every subsamplin
       all_right = all_right && crop_is_right(decoder, image, {x, 0, 1, height});
     }
     CHECK(all_right);
+  }
+}
+
+TEST_CASE("every combination of sampling factors that is allowed") {
+  CropDecoder decoder;
+  Random random(11);
+  const auto samplings = allowed_samplings();
+  CHECK(samplings.size() == 311);
+  constexpr Size kSizes[] = {{1, 1}, {2, 3}, {3, 2}, {5, 40}, {33, 17}, {64, 64}, {70, 67}};
+  for (const auto& sampling : samplings) {
+    CAPTURE(&sampling - samplings.data());
+    JpegOptions options;
+    options.sampling = sampling;
+    for (const Size size : kSizes) {
+      CAPTURE(size.width);
+      options.restart_interval = random() % 3;
+      const Indexed image(make_jpeg(size.width, size.height, random(), options), {.segment_mcus = random() % 4});
+      bool all_right = crop_is_right(decoder, image, {0, 0, size.width, size.height});
+      for (int i = 0; i < 6; ++i) all_right = all_right && crop_is_right(decoder, image, random_crop(random, size));
+      CHECK(all_right);
+    }
   }
 }
 

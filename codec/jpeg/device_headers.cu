@@ -9,7 +9,9 @@
 #include "codec/jpeg/frame.h"
 #include "codec/jpeg/huffman.h"
 #include "codec/jpeg/idct.h"
+#include "codec/jpeg/segment_cursor.h"
 #include "codec/jpeg/segment_index.h"
+#include "codec/resize/fixed_point.h"
 
 namespace imgpack::jpeg {
 
@@ -25,16 +27,15 @@ __global__ void check_tables(const std::uint8_t* table, const HuffmanTable* huff
 __global__ void decode_blocks(SegmentIndex index, const std::uint8_t* scan, const HuffmanTable* dc,
                               const HuffmanTable* ac, const Dequantizer* dequantizer, std::int16_t* blocks) {
   const std::uint32_t segment = blockIdx.x * blockDim.x + threadIdx.x;
-  if (segment >= index.segment_count()) return;
-  const SegmentStart start = index.start(segment);
-  if (start.bit / 8 > index.frame.scan_size) return;
-  BitReader reader(scan, start.bit / 8, start.bit % 8, index.frame.scan_size);
-  std::int16_t predictor = start.dc[0];
-  for (std::uint32_t mcu = 0; mcu < index.segment_mcus && !reader.overran(); ++mcu) {
-    if (decode_block(reader, *dc, *ac, *dequantizer, predictor, blocks) == kBadBlock) return;
+  if (segment + 1 >= index.segment_count()) return;
+  SegmentCursor cursor;
+  if (!cursor.begin(index, scan, segment)) return;
+  for (std::uint32_t mcu = 0; mcu < index.segment_mcus && !cursor.reader.overran(); ++mcu, cursor.advance()) {
+    if (!cursor.pass_restart(index.frame.restart_interval)) return;
+    if (decode_block(cursor.reader, *dc, *ac, *dequantizer, cursor.dc[0], blocks) == kBadBlock) return;
     blocks += kBlockCoefficients;
   }
-  if (!reader.take_restart_marker(0)) blocks[0] = static_cast<std::int16_t>(reader.bit_position());
+  if (!cursor.stands_at(index.start(segment + 1))) blocks[0] = 0;
 }
 
 __global__ void skip_blocks(BitReader reader, const HuffmanTable* dc, const HuffmanTable* ac, const SkipTable* skip,
@@ -60,6 +61,10 @@ __global__ void make_pixels(Frame frame, Rect crop, const std::uint8_t* y, const
   rgb[0] = pixel.r;
   rgb[1] = pixel.g;
   rgb[2] = pixel.b;
+}
+
+__global__ void resample(const std::uint8_t* source, const std::int32_t* weights, std::uint8_t* out) {
+  *out = resample_value(source, 3, weights, threadIdx.x);
 }
 
 static_assert(zigzag_order().natural[kBlockCoefficients - 1] == kBlockCoefficients - 1);

@@ -1,6 +1,7 @@
+#include "codec/jpeg/index_builder.h"
+
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <vector>
 
 #include "codec/jpeg/segment_format.h"

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "codec/jpeg/crop_decoder.h"
+#include "codec/jpeg/index_builder.h"
 #include "codec/jpeg/jpeg_test_support.h"
 #include "tests/support/fuzz.h"
 

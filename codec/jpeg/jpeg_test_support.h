@@ -13,6 +13,7 @@
 
 #include "codec/image.h"
 #include "codec/jpeg/frame.h"
+#include "codec/jpeg/index_builder.h"
 #include "codec/jpeg/segment_index.h"
 #include "tests/support/images.h"
 

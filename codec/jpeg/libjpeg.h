@@ -40,10 +40,10 @@ struct TranscodeOptions {
 /// where the data show to be complete. unsupported: the result would have more than 10 blocks in an MCU, or a colour
 /// marker would move. Needs 2 bytes a sample. Throws std::bad_alloc. Thread-safe.
 ImageResult transcode_jpeg(std::span<const std::byte> file, std::uint64_t max_pixels, const TranscodeOptions& options,
-                          ByteBuffer& out);
+                           ByteBuffer& out);
 
 /// Whether two JPEG files have the same frame, colour space, quantisation tables and coefficients; false if one can't
-/// be read without warnings. For tests and verification.
+/// be read without warnings. For tests and verification. Throws std::bad_alloc.
 bool same_coefficients(std::span<const std::byte> a, std::span<const std::byte> b);
 
 }  // namespace imgpack

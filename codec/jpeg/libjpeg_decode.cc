@@ -2,6 +2,7 @@
 // data arrive in blocks, running out of them suspends, and only the last row must be reached.
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include <fmt/format.h>
 #include <jerror.h>
@@ -59,6 +60,7 @@ WholeDecode::Step WholeDecode::with_data(Work work) {
 }
 
 ImageResult WholeDecode::failure(Step step) const {
+  if (step == Step::failed && errors_.out_of_memory()) throw std::bad_alloc();
   if (step == Step::suspended || errors_.code() == JERR_CANT_SUSPEND) {
     return {ImageStatus::truncated, "JPEG ends before its image does"};
   }

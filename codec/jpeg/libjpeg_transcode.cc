@@ -1,6 +1,7 @@
 // Rewriting the entropy coding of a file, and comparing coefficients.
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -94,6 +95,7 @@ ImageResult load(std::span<const std::byte> bytes, std::uint64_t max_pixels, Loa
     case CoefficientFile::Outcome::ended_early:
       return {ImageStatus::truncated, "JPEG ends before its image does"};
     case CoefficientFile::Outcome::failed:
+      if (loaded.file->errors().out_of_memory()) throw std::bad_alloc();
       return {ImageStatus::damaged, fmt::format("JPEG is damaged: {}", loaded.file->errors().message())};
   }
   if (!same_size(loaded.file->info(), header)) return {ImageStatus::damaged, "JPEG has two frame headers"};

@@ -17,7 +17,7 @@ void note_damage(std::uint32_t segment, DecodeReport& report) {
 void McuRowDecoder::start(std::span<const std::byte> file, const SegmentIndex& index, const CropPlan& plan,
                           HuffmanCache& cache, std::array<SampleRows, kMaxComponents>& samples) {
   const Frame& frame = index.frame;
-  file_ = file;
+  scan_ = reinterpret_cast<const std::uint8_t*>(file.data()) + frame.scan_offset;
   index_ = &index;
   plan_ = plan;
   mcus_per_row_ = frame.mcus_per_row();
@@ -43,20 +43,21 @@ void McuRowDecoder::decode(std::uint32_t row, DecodeReport& report) {
     row_samples_[c] = (*samples_)[c].row(row * index_->frame.components[c].v * kBlockSize);
   }
   const std::uint32_t segment_mcus = index_->segment_mcus;
+  const std::uint32_t interval = index_->frame.restart_interval;
   std::uint32_t segment = row * index_->segments_per_row() + plan_.columns.first / segment_mcus;
   std::uint32_t column = plan_.columns.first;
-  Cursor cursor;
+  SegmentCursor cursor;
   bool in_step = false;  // the cursor stands at the beginning of `segment`
   while (column < plan_.columns.end) {
     ++report.segments;
     const std::uint32_t segment_end = std::min((column / segment_mcus + 1) * segment_mcus, mcus_per_row_);
     const std::uint32_t end = std::min(segment_end, plan_.columns.end);
-    bool good = (in_step || begin_segment(segment, cursor)) && skip_to(column, cursor) && decode_to(end, cursor);
+    bool good = (in_step || cursor.begin(*index_, scan_, segment)) && skip_to(column, cursor) && decode_to(end, cursor);
     if (!good) blank(std::max(column, cursor.mcu - row * mcus_per_row_), end);
     in_step = false;
     if (good && end == segment_end) {
       const bool is_last = segment + 1 == index_->segment_count();
-      good = is_last || (pass_restart(cursor) && stands_at(segment + 1, cursor));
+      good = is_last || (cursor.pass_restart(interval) && cursor.stands_at(index_->start(segment + 1)));
       in_step = good;
     }
     if (!good) note_damage(segment, report);
@@ -66,56 +67,27 @@ void McuRowDecoder::decode(std::uint32_t row, DecodeReport& report) {
   sink_.flush();
 }
 
-bool McuRowDecoder::begin_segment(std::uint32_t segment, Cursor& cursor) const {
-  const Frame& frame = index_->frame;
-  const SegmentStart start = index_->start(segment);
-  const std::uint32_t per_row = index_->segments_per_row();
-  cursor.mcu = segment / per_row * mcus_per_row_ + segment % per_row * index_->segment_mcus;
-  std::copy(std::begin(start.dc), std::end(start.dc), std::begin(cursor.dc));
-  if (frame.restart_interval != 0) {
-    cursor.until_restart = frame.restart_interval - cursor.mcu % frame.restart_interval;
-  }
-  if (start.bit / 8 > frame.scan_size) return false;
-  const auto* scan = reinterpret_cast<const std::uint8_t*>(file_.data()) + frame.scan_offset;
-  cursor.reader = BitReader(scan, start.bit / 8, start.bit % 8, frame.scan_size);
-  return true;
-}
-
-bool McuRowDecoder::pass_restart(Cursor& cursor) const {
-  const std::uint32_t interval = index_->frame.restart_interval;
-  if (interval == 0 || cursor.until_restart != 0) return true;
-  if (!cursor.reader.take_restart_marker(cursor.mcu / interval - 1)) return false;
-  std::fill(std::begin(cursor.dc), std::end(cursor.dc), std::int16_t{0});
-  cursor.until_restart = interval;
-  return true;
-}
-
-bool McuRowDecoder::stands_at(std::uint32_t segment, const Cursor& cursor) const {
-  const SegmentStart start = index_->start(segment);
-  return cursor.reader.bit_position() == start.bit &&
-         std::equal(std::begin(start.dc), std::end(start.dc), std::begin(cursor.dc));
-}
-
-bool McuRowDecoder::skip_to(std::uint32_t column, Cursor& cursor) const {
+bool McuRowDecoder::skip_to(std::uint32_t column, SegmentCursor& cursor) const {
   const std::uint32_t wanted = row_ * mcus_per_row_ + column;
-  for (; cursor.mcu < wanted; ++cursor.mcu, --cursor.until_restart) {
-    if (!pass_restart(cursor) || !skip_mcu(cursor.reader, index_->frame, tables_, cursor.dc) ||
-        cursor.reader.overran()) {
+  for (; cursor.mcu < wanted; cursor.advance()) {
+    if (!cursor.pass_restart(index_->frame.restart_interval) ||
+        !skip_mcu(cursor.reader, index_->frame, tables_, cursor.dc) || cursor.reader.overran()) {
       return false;
     }
   }
   return true;
 }
 
-bool McuRowDecoder::decode_to(std::uint32_t end, Cursor& cursor) {
+bool McuRowDecoder::decode_to(std::uint32_t end, SegmentCursor& cursor) {
   const std::uint32_t wanted = row_ * mcus_per_row_ + end;
-  for (; cursor.mcu < wanted; ++cursor.mcu, --cursor.until_restart) {
-    if (!pass_restart(cursor) || !decode_mcu(cursor.mcu - row_ * mcus_per_row_, cursor)) return false;
+  for (; cursor.mcu < wanted; cursor.advance()) {
+    if (!cursor.pass_restart(index_->frame.restart_interval) || !decode_mcu(cursor.mcu - row_ * mcus_per_row_, cursor))
+      return false;
   }
   return true;
 }
 
-bool McuRowDecoder::decode_mcu(std::uint32_t column, Cursor& cursor) {
+bool McuRowDecoder::decode_mcu(std::uint32_t column, SegmentCursor& cursor) {
   BitReader reader = cursor.reader;
   for (std::uint32_t b = 0; b < block_count_; ++b) {
     const BlockPlan& block = blocks_[b];

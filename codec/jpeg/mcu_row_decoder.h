@@ -9,6 +9,7 @@
 #include "codec/jpeg/crop_decoder.h"
 #include "codec/jpeg/crop_plan.h"
 #include "codec/jpeg/sample_rows.h"
+#include "codec/jpeg/segment_cursor.h"
 #include "codec/jpeg/tables.h"
 
 namespace imgpack::jpeg {
@@ -33,27 +34,15 @@ class McuRowDecoder {
     std::uint32_t x;  ///< blocks from the MCU's left edge
     std::uint32_t y;
   };
-  /// Where decoding has got to.
-  struct Cursor {
-    BitReader reader;
-    std::int16_t dc[kMaxComponents] = {};
-    std::uint32_t mcu = 0;            ///< number of the next MCU in the image
-    std::uint32_t until_restart = 0;  ///< MCUs up to the next restart marker; of no meaning without them
-  };
 
-  bool begin_segment(std::uint32_t segment, Cursor& cursor) const;
-  /// Takes a restart marker if one is due before cursor.mcu.
-  bool pass_restart(Cursor& cursor) const;
-  /// Whether the cursor, having passed the segment before, stands where the index says that `segment` begins.
-  bool stands_at(std::uint32_t segment, const Cursor& cursor) const;
-  bool skip_to(std::uint32_t column, Cursor& cursor) const;
+  bool skip_to(std::uint32_t column, SegmentCursor& cursor) const;
   /// Decodes MCUs of this row up to column `end`. False if the segment is damaged; then cursor.mcu is the bad MCU.
-  bool decode_to(std::uint32_t end, Cursor& cursor);
-  bool decode_mcu(std::uint32_t column, Cursor& cursor);
+  bool decode_to(std::uint32_t end, SegmentCursor& cursor);
+  bool decode_mcu(std::uint32_t column, SegmentCursor& cursor);
   void blank(std::uint32_t column, std::uint32_t end);
   BlockTarget target(const BlockPlan& block, std::uint32_t column);
 
-  std::span<const std::byte> file_;
+  const std::uint8_t* scan_ = nullptr;
   const SegmentIndex* index_ = nullptr;
   CropPlan plan_;
   std::uint32_t mcus_per_row_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codec/jpeg/parser.h"
 #include "codec/jpeg/segment_format.h"
 #include "mmap/little_endian.h"
 

@@ -7,13 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 
 #include "codec/host_device.h"
 #include "codec/jpeg/frame.h"
-#include "codec/jpeg/parser.h"
-#include "mmap/byte_buffer.h"
 
 namespace imgpack::jpeg {
 
@@ -77,31 +74,5 @@ enum class IndexStatus : std::uint8_t {
 /// the frame is what parse() finds in the file, the first segment begins where the scan does, and each segment has an
 /// entry. Whether the other entries are right shows when the segments before them are decoded.
 IndexStatus open_segment_index(std::span<const std::byte> bytes, std::span<const std::byte> file, SegmentIndex& out);
-
-struct IndexOptions {
-  /// The index may take this share of the file's entropy-coded bytes; segments become as short as that allows.
-  double share = 1.0 / 54;
-  /// But no shorter than this many blocks.
-  std::uint32_t min_blocks = 12;
-  /// Exactly so many MCUs a segment, whatever the share; 0: as above. For measurements.
-  std::uint32_t segment_mcus = 0;
-};
-
-/// Makes indexes, in one pass over each file's scan. Not thread-safe; keeps memory and tables from file to file.
-class IndexBuilder {
- public:
-  IndexBuilder();
-  ~IndexBuilder();
-  IndexBuilder(IndexBuilder&&) noexcept;
-  IndexBuilder& operator=(IndexBuilder&&) noexcept;
-
-  /// `out` is empty unless the result is `indexable`: then the file was found to decode without a single complaint. The
-  /// same bytes for the same file and options.
-  Indexability build(std::span<const std::byte> file, const IndexOptions& options, ByteBuffer& out);
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
 
 }  // namespace imgpack::jpeg

@@ -91,8 +91,8 @@ std::array<std::size_t, 3> byte_order(const BmpFile& bmp) {
 void convert_row(const BmpFile& bmp, const std::byte* stored, std::uint32_t width, std::uint8_t* rgb) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(stored);
   if (bmp.bits <= 8) {
-    for (std::uint32_t x = 0; x < width; ++x) {
-      const std::uint32_t at = x * bmp.bits;
+    for (std::size_t x = 0; x < width; ++x) {
+      const std::size_t at = x * bmp.bits;
       const unsigned index = bytes[at / 8] >> (8 - bmp.bits - at % 8) & ((1u << bmp.bits) - 1);
       if (bmp.gray) {
         put_gray(bmp.bits == 1 ? index * 255 : index, rgb + x * 3);
@@ -106,7 +106,7 @@ void convert_row(const BmpFile& bmp, const std::byte* stored, std::uint32_t widt
     const bool six_bits_green = bmp.compression == kBitfields && bmp.green_mask == 0x7e0;
     const unsigned green_max = six_bits_green ? 63 : 31;
     const unsigned red_shift = six_bits_green ? 11 : 10;
-    for (std::uint32_t x = 0; x < width; ++x) {
+    for (std::size_t x = 0; x < width; ++x) {
       const unsigned pixel = load_le<std::uint16_t>(stored + x * 2);
       rgb[x * 3] = static_cast<std::uint8_t>((pixel >> red_shift & 31) * 255 / 31);
       rgb[x * 3 + 1] = static_cast<std::uint8_t>((pixel >> 5 & green_max) * 255 / green_max);
@@ -116,7 +116,7 @@ void convert_row(const BmpFile& bmp, const std::byte* stored, std::uint32_t widt
   }
   const std::array<std::size_t, 3> order = byte_order(bmp);
   const std::size_t step = bmp.bits / 8;
-  for (std::uint32_t x = 0; x < width; ++x) {
+  for (std::size_t x = 0; x < width; ++x) {
     for (std::size_t c = 0; c < 3; ++c) rgb[x * 3 + c] = bytes[x * step + order[c]];
   }
 }

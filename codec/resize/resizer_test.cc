@@ -256,8 +256,7 @@ TEST_CASE("a part of a result is what the whole result has there") {
     }
   }
   Image part(3, 3);
-  CHECK(code_of({{9, 9}, whole({9, 9}), Interpolation::box, {5, 5}, 3, 0}, part.view()) ==
-        ErrorCode::invalid_argument);
+  CHECK(code_of({{9, 9}, whole({9, 9}), Interpolation::box, {5, 5}, 3, 0}, part.view()) == ErrorCode::invalid_argument);
 }
 
 TEST_CASE("nothing outside the stated rows and columns matters") {

@@ -59,8 +59,8 @@ struct Transform {
   /// Enlarge what is smaller. Otherwise smaller images keep their size with shorter and longer, and are refused with
   /// exact and center_crop, whose results have one size.
   bool upscale = false;
-  /// Of re-encoded JPEGs, 1 to 100. A gray or YCbCr JPEG file that is neither resized nor turned keeps its coefficients
-  /// unless quality or subsampling is given.
+  /// Of re-encoded JPEGs, 1 to 100. A JPEG file of one or three components that is neither resized nor turned keeps its
+  /// coefficients unless quality or subsampling is given.
   std::optional<int> quality;
   std::optional<Subsampling> subsampling;
   std::optional<int> zstd_level;        ///< compress raw payloads, 1 to 22

@@ -16,8 +16,8 @@
 namespace imgpack {
 
 struct VerifyOptions {
-  unsigned threads = 0;           ///< 0: as many as this process may use
-  std::size_t max_damage = 1000;  ///< findings kept in the report; all are counted
+  unsigned threads = 0;                    ///< 0: as many as this process may use
+  std::size_t max_damage = 1000;           ///< findings kept in the report; all are counted
   std::uint64_t max_pixels = 178'956'970;  ///< verify_pixels() decodes no larger images, and reports them
   /// Called now and then, from one thread at a time, with (records done, records in all). Returning false cancels:
   /// verify then throws Error(invalid_argument, "cancelled").
@@ -38,8 +38,8 @@ VerifyReport verify(const StoreReader& store, const VerifyOptions& options);
 
 /// Decodes every record. Of a JPEG with a segment index, the index must be the one that a fresh pass over the payload
 /// gives, and a part of the image decoded by it (which one depends on the record's number) must equal the same part of
-/// libjpeg-turbo's whole decode. Records kept as PNG and the like need a build that can decode them. Memory: one image
-/// a thread.
+/// libjpeg-turbo's whole decode. Records kept as PNG and the like need a build that can decode them. Memory: two images
+/// a thread, and what their decoders need. Which findings are listed, beyond max_damage, depends on the threads.
 VerifyReport verify_pixels(const StoreReader& store, const VerifyOptions& options);
 
 struct SourceReport {
