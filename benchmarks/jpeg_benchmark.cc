@@ -26,6 +26,7 @@
 #include "benchmarks/plain_resize.h"
 #include "benchmarks/segment_curve.h"
 #include "codec/image_header.h"
+#include "codec/jpeg/index_builder.h"
 #include "codec/jpeg/libjpeg.h"
 
 namespace {

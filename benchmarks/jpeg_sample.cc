@@ -5,6 +5,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "codec/jpeg/index_builder.h"
 #include "mmap/file.h"
 
 namespace fs = std::filesystem;
