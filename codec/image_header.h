@@ -35,9 +35,6 @@ struct ImageHeaderResult {
   std::string reason;  ///< for people, empty if ok: "JPEG ends inside its APP13 segment"
 };
 
-/// Pillow's limit against decompression bombs: above it, Image.open raises DecompressionBombError.
-inline constexpr std::uint64_t kDefaultMaxPixels = 178'956'970;
-
 /// Never throws for any content; reads no byte outside `bytes`. Time is linear in the size of the header part.
 ImageHeaderResult read_image_header(std::span<const std::byte> bytes, std::uint64_t max_pixels = kDefaultMaxPixels);
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "codec/decode.h"
-#include "codec/other/other_image.h"
 #include "codec/jpeg/segment_index.h"
+#include "codec/other/other_image.h"
 #include "formats/backend.h"
 #include "imgpack/build.h"
 #include "imgpack/error.h"
@@ -313,6 +313,17 @@ TEST_CASE("results of more pixels than allowed are refused before they are made"
   const Error error = error_of([&] { build(dir / "images", dir / "a.rec", {.transform = transform}); });
   CHECK(error.code() == ErrorCode::refused);
   CHECK(contains(error.message(), "65000x65000"));
+}
+
+TEST_CASE("an image that can't be a JPEG is left out, and its neighbours are packed") {
+  const TempDir dir;
+  write_file(dir / "images/a/a.png", make_png(70'000, 1, 1));
+  write_file(dir / "images/a/b.png", make_png(20, 10, 2));
+  const BuildOptions options{.on_error = OnError::skip, .transform = Transform{.encode = Encode::jpeg}};
+  const BuildReport report = build(dir / "images", dir / "a.rec", options);
+  CHECK(report.records == 1);
+  REQUIRE(report.left_out.size() == 1);
+  CHECK(report.left_out.front().key == "a/a.png");
 }
 
 TEST_CASE("options that contradict each other are refused before anything is written") {

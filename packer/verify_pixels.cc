@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -137,7 +138,14 @@ class PixelCheck {
     }
     const std::lock_guard lock(mutex_);
     ++report_.damage_count;
-    if (report_.damage.size() < options_.max_damage) report_.damage.push_back(std::move(damage));
+    // Those of the first records are kept, whatever thread finds them when.
+    std::vector<Damage>& kept = report_.damage;
+    kept.push_back(std::move(damage));
+    std::ranges::push_heap(kept, {}, &Damage::record);
+    if (kept.size() > options_.max_damage) {
+      std::ranges::pop_heap(kept, {}, &Damage::record);
+      kept.pop_back();
+    }
   }
 
   const StoreReader& store_;

@@ -30,7 +30,7 @@ void make_png(ConstRgbView image, ByteBuffer& out) {
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
   out.resize(size);
   if (png_image_write_to_memory(&png, out.data(), &size, 0, image.pixels, stride, nullptr) == 0) {
-    throw Error(ErrorCode::io,
+    throw Error(ErrorCode::refused,
                 fmt::format("libpng can't write an image of {}x{} pixels: {}", image.width, image.height, png.message));
   }
   out.shrink(size);

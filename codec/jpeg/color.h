@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "codec/clamp.h"
 #include "codec/host_device.h"
 
 namespace imgpack::jpeg {
@@ -11,10 +12,6 @@ namespace imgpack::jpeg {
 struct Rgb {
   std::uint8_t r, g, b;
 };
-
-IMGPACK_HD constexpr std::uint8_t clamp_to_byte(std::int32_t value) {
-  return static_cast<std::uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
-}
 
 /// JFIF's conversion with 16 fractional bits.
 IMGPACK_HD constexpr Rgb ycc_to_rgb(std::uint8_t y, std::uint8_t cb, std::uint8_t cr) {

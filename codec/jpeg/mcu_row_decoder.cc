@@ -40,7 +40,8 @@ void McuRowDecoder::start(std::span<const std::byte> file, const SegmentIndex& i
 void McuRowDecoder::decode(std::uint32_t row, DecodeReport& report) {
   row_ = row;
   for (std::uint32_t c = 0; c < index_->frame.component_count; ++c) {
-    row_samples_[c] = (*samples_)[c].row(row * index_->frame.components[c].v * kBlockSize);
+    SampleRows& samples = (*samples_)[c];
+    row_samples_[c] = samples.at(samples.first(), row * index_->frame.components[c].v * kBlockSize);
   }
   const std::uint32_t segment_mcus = index_->segment_mcus;
   const std::uint32_t interval = index_->frame.restart_interval;
@@ -106,13 +107,14 @@ bool McuRowDecoder::decode_mcu(std::uint32_t column, SegmentCursor& cursor) {
 BlockTarget McuRowDecoder::target(const BlockPlan& block, std::uint32_t column) {
   const SampleRows& samples = (*samples_)[block.component];
   const std::uint32_t x = (column * index_->frame.components[block.component].h + block.x) * kBlockSize;
-  return {row_samples_[block.component] + block.y * kBlockSize * samples.stride() + x, samples.stride()};
+  return {row_samples_[block.component] + block.y * kBlockSize * samples.stride() + (x - samples.first()),
+          samples.stride()};
 }
 
 void McuRowDecoder::blank(std::uint32_t column, std::uint32_t end) {
   sink_.flush();
   for (; column < end; ++column) {
-    for (std::uint32_t b = 0; b < block_count_; ++b) BlockSink::fill(kMiddleGray, target(blocks_[b], column));
+    for (std::uint32_t b = 0; b < block_count_; ++b) BlockPairTransform::fill(kMiddleGray, target(blocks_[b], column));
   }
 }
 

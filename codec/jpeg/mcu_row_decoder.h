@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "codec/jpeg/block_sink.h"
+#include "codec/jpeg/block_pair_transform.h"
 #include "codec/jpeg/crop_decoder.h"
 #include "codec/jpeg/crop_plan.h"
 #include "codec/jpeg/sample_rows.h"
@@ -54,7 +54,7 @@ class McuRowDecoder {
   std::uint32_t row_ = 0;
   /// Of the row in work, by component: its first sample row.
   std::array<std::uint8_t*, kMaxComponents> row_samples_{};
-  BlockSink sink_;
+  BlockPairTransform sink_;
 };
 
 }  // namespace imgpack::jpeg

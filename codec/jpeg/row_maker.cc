@@ -25,9 +25,8 @@ void RowMaker::extend_edges(std::uint32_t mcu_row) {
     const bool at_left = samples.first() == 0;
     const bool at_right = samples.end() >= component.width;
     for (std::uint32_t y = mcu_row * rows; y < (mcu_row + 1) * rows; ++y) {
-      std::uint8_t* row = samples.row(y);
-      if (at_left) *(row - 1) = row[0];
-      if (at_right) row[component.width] = row[component.width - 1];
+      if (at_left) *(samples.at(0, y) - 1) = *samples.at(0, y);
+      if (at_right) *samples.at(component.width, y) = *samples.at(component.width - 1, y);
     }
   }
 }
@@ -35,29 +34,29 @@ void RowMaker::extend_edges(std::uint32_t mcu_row) {
 const std::uint8_t* RowMaker::full_row(std::uint32_t c, std::uint32_t y) {
   const ComponentPlan& component = plan_.components[c];
   SampleRows& samples = (*samples_)[c];
-  const std::uint8_t* near = samples.row(y / component.step_v);
   const std::uint32_t first = crop_.x / component.step_h;
+  const std::uint8_t* near = samples.at(first, y / component.step_v);
   const std::size_t count = (crop_.x + crop_.width - 1) / component.step_h + 1 - first;
   auto* out = reinterpret_cast<std::uint8_t*>(upsampled_[c].data());
   const std::uint8_t* from_crop = out + crop_.x % component.step_h;
   switch (component.upsampling) {
     case Upsampling::none:
-      return near + first;
+      return near;
     case Upsampling::h2:
-      upsample_row_h2(near + first, count, out);
+      upsample_row_h2(near, count, out);
       return from_crop;
     case Upsampling::v2:
-      upsample_row_v2(near + first, samples.row(component.row_beside(y)) + first, y % 2 == 0, count, out);
+      upsample_row_v2(near, samples.at(first, component.row_beside(y)), y % 2 == 0, count, out);
       return from_crop;
     case Upsampling::h2v2:
-      upsample_row_h2v2(near + first, samples.row(component.row_beside(y)) + first, count, out);
+      upsample_row_h2v2(near, samples.at(first, component.row_beside(y)), count, out);
       return from_crop;
     case Upsampling::replicate:
-      if (component.step_h == 1) return near + first;
-      replicate_row(near + first, component.step_h, count, out);
+      if (component.step_h == 1) return near;
+      replicate_row(near, component.step_h, count, out);
       return from_crop;
   }
-  return near + first;
+  return near;
 }
 
 void RowMaker::make(std::uint32_t y, std::uint8_t* rgb) {

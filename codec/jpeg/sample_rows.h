@@ -23,9 +23,9 @@ class SampleRows {
       std::memset(memory_.resize(size).data(), 0, size);  // so that what lies beside is not random
     }
   }
-  /// Where sample 0 of row y is or would be; samples before first() must not be touched but the one just before.
-  std::uint8_t* row(std::uint32_t y) noexcept {
-    return reinterpret_cast<std::uint8_t*>(memory_.data()) + (y % rows_) * stride_ + kRowSlack - first_;
+  /// Sample x of row y. REQUIRES: first() <= x <= end(). The sample before first() is there too.
+  std::uint8_t* at(std::uint32_t x, std::uint32_t y) noexcept {
+    return reinterpret_cast<std::uint8_t*>(memory_.data()) + (y % rows_) * stride_ + kRowSlack + (x - first_);
   }
   std::uint32_t first() const noexcept { return first_; }
   std::uint32_t end() const noexcept { return first_ + width_; }

@@ -4,12 +4,12 @@
 
 namespace imgpack::jpeg {
 
-const HuffmanCache::Tables& HuffmanCache::get(const std::uint8_t* source, HuffmanClass huffman_class, bool with_skip) {
+const HuffmanCache::Entry& HuffmanCache::get(const std::uint8_t* source, HuffmanClass huffman_class, bool with_skip) {
   std::size_t size = kHuffmanCounts;
   for (std::uint32_t i = 0; i < kHuffmanCounts; ++i) size += source[i];
-  Tables* oldest = nullptr;
-  Tables* found = nullptr;
-  for (const std::unique_ptr<Tables>& slot : slots_) {
+  Entry* oldest = nullptr;
+  Entry* found = nullptr;
+  for (const std::unique_ptr<Entry>& slot : slots_) {
     if (slot->huffman_class == huffman_class && std::ranges::equal(slot->source, std::span(source, size))) {
       found = slot.get();
       break;
@@ -17,7 +17,7 @@ const HuffmanCache::Tables& HuffmanCache::get(const std::uint8_t* source, Huffma
     if (oldest == nullptr || slot->last_use < oldest->last_use) oldest = slot.get();
   }
   if (found == nullptr) {
-    if (slots_.size() < kSlots) oldest = slots_.emplace_back(std::make_unique<Tables>()).get();
+    if (slots_.size() < kSlots) oldest = slots_.emplace_back(std::make_unique<Entry>()).get();
     found = oldest;
     found->source.assign(source, source + size);
     found->huffman_class = huffman_class;
@@ -38,7 +38,7 @@ ScanTables scan_tables(const Frame& frame, std::span<const std::byte> file, bool
   for (std::uint32_t c = 0; c < frame.component_count; ++c) {
     const Component& component = frame.components[c];
     tables.dc[c] = &cache.get(bytes + component.dc_offset, HuffmanClass::dc, false).table;
-    const HuffmanCache::Tables& ac = cache.get(bytes + component.ac_offset, HuffmanClass::ac, with_skip);
+    const HuffmanCache::Entry& ac = cache.get(bytes + component.ac_offset, HuffmanClass::ac, with_skip);
     tables.ac[c] = &ac.table;
     tables.skip[c] = ac.skip.get();
   }

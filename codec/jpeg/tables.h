@@ -16,7 +16,7 @@ namespace imgpack::jpeg {
 /// Huffman tables by their DHT bytes: most files of a dataset share the standard ones. Not thread-safe.
 class HuffmanCache {
  public:
-  struct Tables {
+  struct Entry {
     std::vector<std::uint8_t> source;  ///< counts and symbols
     HuffmanClass huffman_class = HuffmanClass::dc;
     std::uint64_t last_use = 0;
@@ -25,13 +25,13 @@ class HuffmanCache {
   };
 
   /// `source`: 16 counts and their symbols, valid. The result stays until kSlots others have been asked for.
-  const Tables& get(const std::uint8_t* source, HuffmanClass huffman_class, bool with_skip);
+  const Entry& get(const std::uint8_t* source, HuffmanClass huffman_class, bool with_skip);
 
  private:
   static constexpr std::size_t kSlots = 12;  // more than the 6 that an image can need
 
   std::uint64_t uses_ = 0;
-  std::vector<std::unique_ptr<Tables>> slots_;
+  std::vector<std::unique_ptr<Entry>> slots_;
 };
 
 /// What one scan needs, by component.

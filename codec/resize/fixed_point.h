@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "codec/clamp.h"
 #include "codec/host_device.h"
 
 namespace imgpack {
@@ -18,10 +19,6 @@ inline constexpr std::int32_t kWeightHalf = 1 << (kWeightBits - 1);
 IMGPACK_HD constexpr std::int32_t add_weighted(std::int32_t sum, std::uint8_t value, std::int32_t weight) noexcept {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) +
                                    static_cast<std::uint32_t>(value) * static_cast<std::uint32_t>(weight));
-}
-
-IMGPACK_HD constexpr std::uint8_t clamp_to_byte(std::int32_t value) noexcept {
-  return static_cast<std::uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
 IMGPACK_HD constexpr std::uint8_t finish_value(std::int32_t sum) noexcept {

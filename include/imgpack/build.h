@@ -47,9 +47,9 @@ struct BuildOptions {
   /// What is made of each image. build() without it: the files' bytes with segment indexes, Transform{}. convert()
   /// without it: records as they are.
   std::optional<Transform> transform;
-  std::uint32_t alignment = 64;                 ///< of payloads in rec files
-  std::uint64_t max_pixels = 178'956'970;       ///< larger images are refused
-  std::map<std::string, std::string> metadata;  ///< free-form, stored in the dataset
+  std::uint32_t alignment = 64;                  ///< of payloads in rec files
+  std::uint64_t max_pixels = kDefaultMaxPixels;  ///< larger images are refused
+  std::map<std::string, std::string> metadata;   ///< free-form, stored in the dataset
   /// Called now and then on the thread that called build(). Returning false cancels: build() throws
   /// Error(invalid_argument, "cancelled") and leaves what a resume can use.
   std::function<bool(const BuildProgress&)> progress;

@@ -31,6 +31,8 @@ std::optional<Codec> codec_from_number(std::uint8_t number) noexcept;
 std::optional<Codec> codec_from_name(std::string_view name) noexcept;
 
 inline constexpr std::int64_t kNoLabel = -1;
+/// Pillow's limit against decompression bombs: above it, Image.open raises DecompressionBombError.
+inline constexpr std::uint64_t kDefaultMaxPixels = 178'956'970;
 /// Longest key that a store accepts, in bytes.
 inline constexpr std::size_t kMaxKeyBytes = 1u << 20;
 

@@ -16,9 +16,9 @@
 namespace imgpack {
 
 struct VerifyOptions {
-  unsigned threads = 0;                    ///< 0: as many as this process may use
-  std::size_t max_damage = 1000;           ///< findings kept in the report; all are counted
-  std::uint64_t max_pixels = 178'956'970;  ///< verify_pixels() decodes no larger images, and reports them
+  unsigned threads = 0;                          ///< 0: as many as this process may use
+  std::size_t max_damage = 1000;                 ///< findings kept in the report; all are counted
+  std::uint64_t max_pixels = kDefaultMaxPixels;  ///< verify_pixels() decodes no larger images, and reports them
   /// Called now and then, from one thread at a time, with (records done, records in all). Returning false cancels:
   /// verify then throws Error(invalid_argument, "cancelled").
   std::function<bool(std::uint64_t, std::uint64_t)> progress;

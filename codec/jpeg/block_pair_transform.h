@@ -10,7 +10,7 @@
 namespace imgpack::jpeg {
 
 /// Not thread-safe. flush() before the samples are looked at.
-class BlockSink {
+class BlockPairTransform {
  public:
   /// Memory for the next block's coefficients, kPairStride apart, all zeros.
   std::int16_t* block() { return coefficients_ + 8 * waiting_; }
