@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -40,17 +42,28 @@ Json report_json(const BuildReport& report, bool dry_run) {
   return json;
 }
 
+/// What would bring JPEG files without an index onto a GPU, of what has not been asked for yet.
+std::string index_advice(const Transform& transform) {
+  if (!transform.index) return ": --no-index asked for that";
+  std::vector<std::string_view> advice;
+  if (transform.encode != Encode::raw && transform.jpeg == JpegHandling::keep) {
+    advice.push_back("--jpeg baseline rewrites progressive ones");
+  }
+  if (transform.encode == Encode::keep && !transform.normalize) {
+    advice.push_back("--normalize stores pixels of all that can be decoded");
+  }
+  return advice.empty() ? "" : fmt::format(": {}", fmt::join(advice, ", "));
+}
+
 /// What is left to the CPU when a GPU loads the dataset, and what would change that.
-void print_cpu_paths(Console& console, const DecodePaths& paths, const BuildOptions& options) {
+void print_cpu_paths(Console& console, const DecodePaths& paths, const Transform& transform) {
   const auto print = [&](std::uint64_t count, std::string_view what, std::string_view advice) {
     if (count == 0) return;
     console.print(fmt::format("  {} {} on the CPU{}\n", count_of(count, "record", "records"), what, advice));
   };
-  const bool index_unwanted = options.transform && !options.transform->index;
-  print(paths.whole_jpeg, "of JPEG without a segment index, decoded whole",
-        index_unwanted ? ": --no-index asked for that"
-                       : ": --jpeg baseline rewrites progressive ones, --normalize stores pixels of the rest");
-  print(paths.other, "of other image types, decoded", ": --normalize stores their pixels");
+  const bool may_normalize = transform.encode == Encode::keep && !transform.normalize;
+  print(paths.whole_jpeg, "of JPEG without a segment index, decoded whole", index_advice(transform));
+  print(paths.other, "of other image types, decoded", may_normalize ? ": --normalize stores their pixels" : "");
   print(paths.raw_zstd, "of compressed pixels, decompressed", ": without --zstd there is nothing to decompress");
 }
 
@@ -85,7 +98,7 @@ void print_report(Console& console, const BuildReport& report, const BuildOption
     console.print(fmt::format("  {} were there already, from the interrupted build\n",
                               count_of(report.resumed_entries, "entry", "entries")));
   }
-  print_cpu_paths(console, report.decode_paths, options);
+  print_cpu_paths(console, report.decode_paths, options.transform.value_or(Transform()));
   if (report.ignored_count != 0) {
     console.print(fmt::format("  {} ignored: no images, and not named like any\n",
                               count_of(report.ignored_count, "file", "files")));

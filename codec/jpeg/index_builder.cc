@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "codec/jpeg/libjpeg.h"
 #include "codec/jpeg/segment_format.h"
 #include "codec/jpeg/segment_index.h"
 #include "codec/jpeg/tables.h"
@@ -137,6 +138,25 @@ void write_index(const Frame& frame, std::uint32_t segment_mcus, std::span<const
   bits.flush();
 }
 
+bool has_marker_behind(std::span<const std::byte> file, const Frame& frame) {
+  for (std::size_t i = std::size_t{frame.scan_offset} + frame.scan_size; i + 1 < file.size(); ++i) {
+    if (file[i] == std::byte{0xff} && file[i + 1] != std::byte{0} && file[i + 1] != std::byte{0xff}) return true;
+  }
+  return false;
+}
+
+class NoRows final : public RowSink {
+ public:
+  void take(std::uint32_t, ConstRgbView) override {}
+};
+
+/// Without a marker behind the scan it depends on the very last bits whether libjpeg-turbo, fed as Pillow feeds it,
+/// sees that the image is complete. What is refused without an index has to be refused with one.
+bool decodes_whole(std::span<const std::byte> file, const Frame& frame) {
+  NoRows rows;
+  return decode_jpeg_rows(file, std::uint64_t{frame.width} * frame.height, rows).ok();
+}
+
 }  // namespace
 
 struct IndexBuilder::State {
@@ -164,6 +184,7 @@ Indexability IndexBuilder::build(std::span<const std::byte> file, const IndexOpt
   starts.clear();
   if (!find_starts(file, segment_mcus, tables, frame, starts)) return Indexability::damaged;
   if (has_vanishing_coefficient(file, frame, tables)) return Indexability::other_process;
+  if (!has_marker_behind(file, frame) && !decodes_whole(file, frame)) return Indexability::damaged;
   write_index(frame, segment_mcus, starts, out);
   return Indexability::indexable;
 }
