@@ -19,6 +19,7 @@
 #include "imgpack/error.h"
 #include "tests/support/damage.h"
 #include "tests/support/images.h"
+#include "tests/support/thrown.h"
 
 namespace imgpack {
 namespace {
@@ -93,16 +94,6 @@ std::vector<Rect> crops_in(Size size) {
     crops.push_back({x, y, 1 + i * 11 % (size.width - x), 1 + i * 13 % (size.height - y)});
   }
   return crops;
-}
-
-ErrorCode code_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  return ErrorCode::io;
 }
 
 /// One decoder for a whole test: what one record leaves behind must not show in the next.

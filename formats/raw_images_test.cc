@@ -11,6 +11,7 @@
 #include "imgpack/verify.h"
 #include "tests/support/files.h"
 #include "tests/support/store_fixture.h"
+#include "tests/support/thrown.h"
 
 using namespace imgpack;
 using namespace imgpack::testing;
@@ -29,16 +30,6 @@ void for_each_format(Check&& check) {
 
 fs::path output(const TempDir& dir, Format format) {
   return dir / fmt::format("out.{}", to_string(format));
-}
-
-ErrorCode code_of(auto&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  return ErrorCode::io;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "imgpack/error.h"
 #include "mmap/append_file.h"
 #include "tests/support/files.h"
+#include "tests/support/thrown.h"
 
 using namespace imgpack;
 using namespace imgpack::testing;
@@ -44,15 +45,6 @@ Bytes content(const File& file) {
 }
 
 /// The Error that `action` throws; its absence fails the test.
-Error error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("no error");
-  return Error(ErrorCode::io, "");
-}
 
 bool is_open(int descriptor) {
   return ::fcntl(descriptor, F_GETFD) >= 0;

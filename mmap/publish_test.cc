@@ -17,6 +17,7 @@
 
 #include "imgpack/error.h"
 #include "tests/support/files.h"
+#include "tests/support/thrown.h"
 
 using namespace imgpack;
 using namespace imgpack::testing;
@@ -78,16 +79,6 @@ class Child {
   pid_t pid_ = -1;
   int told_ = -1;
 };
-
-ErrorCode code_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("no error");
-  return ErrorCode::io;
-}
 
 }  // namespace
 

@@ -20,6 +20,7 @@
 #include "tests/support/files.h"
 #include "tests/support/images.h"
 #include "tests/support/store_fixture.h"
+#include "tests/support/thrown.h"
 
 namespace imgpack {
 namespace {
@@ -54,16 +55,6 @@ std::vector<std::string> keys_below(const fs::path& folder) {
   }
   std::ranges::sort(keys);
   return keys;
-}
-
-Error error_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("nothing was thrown");
-  return Error(ErrorCode::io, "");
 }
 
 bool contains(std::string_view text, std::string_view part) {

@@ -13,6 +13,7 @@
 #include "imgpack/error.h"
 #include "packer/source.h"
 #include "tests/support/files.h"
+#include "tests/support/thrown.h"
 
 namespace imgpack::testing {
 
@@ -64,18 +65,6 @@ inline std::string read_text(const Source& source, const SourceEntry& entry) {
   ByteBuffer bytes;
   source.read(entry, bytes);
   return std::string(as_text(bytes.bytes()));
-}
-
-/// Runs `action`, which must throw an Error, and returns that.
-template <typename Action>
-Error error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error;
-  }
-  FAIL("no Error was thrown");
-  return Error(ErrorCode::io, "");
 }
 
 inline bool contains(std::string_view text, std::string_view part) {
