@@ -31,7 +31,9 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 }
 
 void append_bytes(std::vector<std::byte>& out, std::span<const std::byte> bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
+  const std::size_t at = out.size();
+  out.resize(at + bytes.size());
+  std::ranges::copy(bytes, out.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 void append_sized(std::vector<std::byte>& out, std::span<const std::byte> bytes) {

@@ -105,18 +105,32 @@ class Builder {
       throw;
     }
     if (lock) lock->remove();
-    for (const Target& target : targets_) count_decode_paths_of(target.path);
+    for (const Target& target : targets_) look_at(*open_store(target.path));
     return std::move(report_);
   }
 
  private:
-  void count_decode_paths_of(const fs::path& output) {
-    const DecodePaths paths = count_decode_paths(*open_store(output));
+  /// What a finished output tells beside its own description.
+  void look_at(const StoreReader& store) {
+    warn_of_unlabelled_splits(store);
+    const DecodePaths paths = count_decode_paths(store);
     report_.decode_paths.indexed_jpeg += paths.indexed_jpeg;
     report_.decode_paths.raw += paths.raw;
     report_.decode_paths.raw_zstd += paths.raw_zstd;
     report_.decode_paths.whole_jpeg += paths.whole_jpeg;
     report_.decode_paths.other += paths.other;
+  }
+
+  void warn_of_unlabelled_splits(const StoreReader& store) {
+    if (store.info().classes.empty()) return;
+    for (const Split& split : store.info().splits) {
+      std::uint64_t record = split.begin;
+      while (record < split.end && store.meta(record).label == kNoLabel) ++record;
+      if (record != split.end || split.begin == split.end) continue;
+      report_.warnings.push_back(fmt::format(
+          "split '{}' has no labels: its images lie in no class folders, and nothing else tells their classes",
+          split.name));
+    }
   }
 
   void plan() {
@@ -370,7 +384,7 @@ BuildReport build(const fs::path& source, const fs::path& output, const BuildOpt
   }
   if (options.progress && !options.progress({})) throw Error(ErrorCode::invalid_argument, "cancelled");
   const std::unique_ptr<Source> opened =
-      open_source(source, {.work_dir = options.dry_run ? fs::temp_directory_path() : folder_of(output),
+      open_source(source, {.work_dir = options.work_dir.empty() ? folder_of(output) : options.work_dir,
                            .need_sizes = options.shard_size != 0});
   return run(*opened, output, options, begin);
 }

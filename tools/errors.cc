@@ -28,7 +28,7 @@ std::string_view hint_for(const Error& error, std::string_view command, std::str
   switch (error.code()) {
     case ErrorCode::refused:
       return command == "build" && !error.place().file.empty() && error.place().file != source
-                 ? "--on-error skip leaves such files out and lists them; with --resume what is done so far is kept"
+                 ? "the same command with --on-error skip --resume leaves such files out and lists them"
                  : "";
     case ErrorCode::damaged:
       return command == "verify" ? "" : "imgpack verify lists all that is wrong with a packed file";
@@ -39,7 +39,9 @@ std::string_view hint_for(const Error& error, std::string_view command, std::str
     case ErrorCode::io:
       if (command == "extract")
         return "what was extracted so far stays; the same command with --overwrite goes over it again";
-      return packs ? "mend that, then run the same command with --resume: it goes on from what the build has kept by now, if anything" : "";
+      return packs ? "mend that, then run the same command with --resume: it goes on from what the build has kept by "
+                     "now, if anything"
+                   : "";
     case ErrorCode::out_of_memory:
       return packs ? "fewer --threads need less memory; --resume keeps what is done so far" : "";
     case ErrorCode::unsupported:

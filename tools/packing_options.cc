@@ -1,5 +1,6 @@
 #include "tools/packing_options.h"
 
+#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
@@ -114,6 +115,7 @@ BuildOptions to_build_options(const PackingOptions& options) {
     build.shards = choice->count;
     build.only_shard = choice->index;
   }
+  if (build.dry_run) build.work_dir = std::filesystem::temp_directory_path();  // nothing may appear beside OUT
   build.transform = to_transform(options.transform);
   build.metadata = metadata_of(options.metadata);
   return build;

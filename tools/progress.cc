@@ -65,9 +65,9 @@ std::string Progress::describe(std::uint64_t done, std::uint64_t total, std::uin
     text += fmt::format(" {} of {} ({:.0f} %)", count_text(done), count_text(total),
                         100 * ratio(static_cast<double>(done), static_cast<double>(total)));
   } else if (done != 0) {
-    text += " " + count_text(done);
+    text += fmt::format(" {}", count_text(done));
   }
-  if (bytes != 0) text += ", " + size_text(static_cast<double>(bytes));
+  if (bytes != 0) text += fmt::format(", {}", size_text(static_cast<double>(bytes)));
   if (seconds < kSecondsBeforeRates || done <= stage_first_) return text;
   const double rate = static_cast<double>(done - stage_first_) / seconds;
   text += fmt::format(", {}/s", count_text(static_cast<std::uint64_t>(rate)));

@@ -30,29 +30,30 @@ struct BuildProgress {
 };
 
 struct BuildOptions {
-  std::optional<Format> format;  ///< default: by the output's extension, else rec
-  unsigned threads = 0;          ///< 0: as many as this process may use
+  std::optional<Format> format = {};  ///< default: by the output's extension, else rec
+  unsigned threads = 0;               ///< 0: as many as this process may use
   OnError on_error = OnError::stop;
-  bool resume = false;     ///< go on with an interrupted build of the same output, source and options
-  bool overwrite = false;  ///< replace an existing output
-  bool dry_run = false;    ///< scan and plan, write nothing
+  bool resume = false;                  ///< go on with an interrupted build of the same output, source and options
+  bool overwrite = false;               ///< replace an existing output
+  std::filesystem::path work_dir = {};  ///< for nameless temporary files; empty: the output's folder
+  bool dry_run = false;                 ///< scan and plan, write nothing
   /// Pack only so many entries, equally many of each class as far as there are; 0: all. Splits share them in proportion
   /// to their sizes, each gets one at least if that is possible. Of a class the first entries are taken, and all stay
   /// in the order of the source.
   std::uint64_t limit = 0;
-  std::optional<std::uint64_t> shuffle_seed;  ///< store each split in shuffled order
-  std::uint32_t shards = 0;                   ///< number of files; 0 and 1: one
+  std::optional<std::uint64_t> shuffle_seed = {};  ///< store each split in shuffled order
+  std::uint32_t shards = 0;                        ///< number of files; 0 and 1: one
   std::uint64_t shard_size = 0;  ///< instead of `shards`: cut so that a shard's source bytes do not exceed this
-  std::optional<std::uint32_t> only_shard;  ///< build just this one (counted from 0) of `shards`
+  std::optional<std::uint32_t> only_shard = {};  ///< build just this one (counted from 0) of `shards`
   /// What is made of each image. build() without it: the files' bytes with segment indexes, Transform{}. convert()
   /// without it: records as they are.
-  std::optional<Transform> transform;
-  std::uint32_t alignment = 64;                  ///< of payloads in rec files
-  std::uint64_t max_pixels = kDefaultMaxPixels;  ///< larger images are refused
-  std::map<std::string, std::string> metadata;   ///< free-form, stored in the dataset
+  std::optional<Transform> transform = {};
+  std::uint32_t alignment = 64;                      ///< of payloads in rec files
+  std::uint64_t max_pixels = kDefaultMaxPixels;      ///< larger images are refused
+  std::map<std::string, std::string> metadata = {};  ///< free-form, stored in the dataset
   /// Called now and then on the thread that called build(). Returning false cancels: build() throws
   /// Error(invalid_argument, "cancelled") and leaves what a resume can use.
-  std::function<bool(const BuildProgress&)> progress;
+  std::function<bool(const BuildProgress&)> progress = {};
 };
 
 /// How many records are decoded in which way.

@@ -61,9 +61,9 @@ struct Transform {
   bool upscale = false;
   /// Of re-encoded JPEGs, 1 to 100. A JPEG file of one or three components that is neither resized nor turned keeps its
   /// coefficients unless quality or subsampling is given.
-  std::optional<int> quality;
-  std::optional<Subsampling> subsampling;
-  std::optional<int> zstd_level;        ///< compress raw payloads, 1 to 22
+  std::optional<int> quality = {};
+  std::optional<Subsampling> subsampling = {};
+  std::optional<int> zstd_level = {};   ///< compress raw payloads, 1 to 22
   bool normalize = false;               ///< store as raw pixels whatever a GPU could not decode
   bool index = true;                    ///< store the segment index of JPEGs
   bool apply_exif_orientation = false;  ///< turn images as their EXIF says; needs Encode::jpeg or raw
