@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "formats/backend.h"
+#include "formats/each_format.h"
 #include "imgpack/error.h"
 #include "imgpack/store.h"
 #include "imgpack/verify.h"
@@ -17,22 +18,6 @@ using namespace imgpack;
 using namespace imgpack::testing;
 
 namespace fs = std::filesystem;
-
-namespace {
-
-template <typename Check>
-void for_each_format(Check&& check) {
-  for (const FormatEntry& entry : format_entries()) {
-    CAPTURE(to_string(entry.format));
-    check(entry.format);
-  }
-}
-
-fs::path output(const TempDir& dir, Format format) {
-  return dir / fmt::format("out.{}", to_string(format));
-}
-
-}  // namespace
 
 TEST_CASE("records of a dataset of raw images of one size have that size") {
   constexpr RawShape kShape{.height = 5, .width = 7};

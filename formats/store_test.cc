@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "formats/backend.h"
+#include "formats/each_format.h"
 #include "imgpack/error.h"
 #include "imgpack/verify.h"
 #include "tests/support/files.h"
@@ -21,22 +22,6 @@ using namespace imgpack;
 using namespace imgpack::testing;
 
 namespace fs = std::filesystem;
-
-namespace {
-
-template <typename Check>
-void for_each_format(Check&& check) {
-  for (const FormatEntry& entry : format_entries()) {
-    CAPTURE(to_string(entry.format));
-    check(entry.format);
-  }
-}
-
-fs::path output(const TempDir& dir, Format format) {
-  return dir / fmt::format("out.{}", to_string(format));
-}
-
-}  // namespace
 
 TEST_CASE("every format is built in") {
   // A build without one of them is legitimate, a test run without one is not.
