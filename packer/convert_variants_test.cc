@@ -85,11 +85,20 @@ TEST_CASE("a second transform says what the first one was") {
   const auto raw = open_store(dir / "raw.rec");
   const auto back = open_store(dir / "back.rec");
   check_same_records(*raw, *back);
-  CHECK(back->info().transform.at("raw_shape") == "20x20");
   const std::string& steps = back->info().transform.at("source_transform");
   CHECK(steps.find("resize=20") < steps.find("; "));
   CHECK(steps.find("zstd=5") > steps.find("; "));
   CHECK(verify_pixels(*open_store(dir / "zstd.rec"), {}).damage_count == 0);
+}
+
+TEST_CASE("pixels of one size that are decompressed are known to have it") {
+  const TempDir dir;
+  make_mixed_folder(dir / "source");
+  Transform compressed = kRawSquares;
+  compressed.zstd_level = 5;
+  build(dir / "source", dir / "zstd.rec", {.transform = compressed});
+  convert(dir / "zstd.rec", dir / "raw.rec", {.transform = Transform{.encode = Encode::raw}});
+  CHECK(open_store(dir / "raw.rec")->info().transform.at("raw_shape") == "20x20");
 }
 
 TEST_CASE("indexes are added to files that were packed without them, and taken away") {
