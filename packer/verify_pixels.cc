@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -95,11 +96,12 @@ class PixelCheck {
 
   VerifyReport run() {
     parallel_blocks(store_.size(), kBlockRecords, options_.threads, [this](std::uint64_t begin, std::uint64_t end) {
-      Tools tools(options_.max_pixels);
+      std::unique_ptr<Tools> tools = take_tools();
       std::uint64_t bytes = 0;
-      for (std::uint64_t record = begin; record < end; ++record) bytes += check(record, tools);
+      for (std::uint64_t record = begin; record < end; ++record) bytes += check(record, *tools);
       store_.release(begin, end - begin);
       const std::lock_guard lock(mutex_);
+      idle_.push_back(std::move(tools));
       report_.records += end - begin;
       report_.payload_bytes += bytes;
       if (options_.progress && !options_.progress(report_.records, store_.size())) {
@@ -111,6 +113,19 @@ class PixelCheck {
   }
 
  private:
+  /// Those of an earlier block, with the tables and the memory that they have kept, or new ones.
+  std::unique_ptr<Tools> take_tools() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<Tools> tools = std::move(idle_.back());
+        idle_.pop_back();
+        return tools;
+      }
+    }
+    return std::make_unique<Tools>(options_.max_pixels);
+  }
+
   std::uint64_t check(std::uint64_t record, Tools& tools) {
     std::string reason;
     std::uint64_t size = 0;
@@ -151,6 +166,7 @@ class PixelCheck {
   const StoreReader& store_;
   const VerifyOptions& options_;
   std::mutex mutex_;
+  std::vector<std::unique_ptr<Tools>> idle_;
   VerifyReport report_;
 };
 
