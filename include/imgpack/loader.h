@@ -1,0 +1,191 @@
+// Ready batches, epoch after epoch: shuffled, decoded and augmented on threads, delivered in order.
+//
+//   auto data = imgpack::Dataset::open("imagenet.rec");
+//   imgpack::Loader loader(data, {.split = "train", .batch_size = 256, .seed = 1,
+//                                 .transform = {RandomResizedCrop{224}, HorizontalFlip{}, Normalize::imagenet()}});
+//   for (std::uint64_t e = 0; e < 90; ++e) {
+//     for (auto& batch : loader.epoch(e)) train(batch);
+//   }
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "imgpack/augmentation.h"
+#include "imgpack/batch.h"
+#include "imgpack/dataset.h"
+#include "imgpack/sampler.h"
+
+namespace imgpack {
+
+/// What a record that can't be decoded, or fails its checksum, means.
+enum class OnDamage : std::uint8_t {
+  stop,  ///< next() throws when its batch is due; the batches before it are delivered
+  skip,  ///< its batch is smaller (with LastBatch::pad: padded), and damage() lists it
+};
+
+/// How payloads come from disk.
+enum class ReadMode : std::uint8_t {
+  automatic,   ///< mapped; with read-ahead once pages turn out to be missing from memory
+  mapped,      ///< mapped, without read-ahead: the dataset is in memory
+  unbuffered,  ///< by threads of their own, past the page cache: datasets larger than memory
+};
+std::string_view to_string(ReadMode mode) noexcept;
+std::optional<ReadMode> read_mode_from_name(std::string_view name) noexcept;
+
+struct LoaderOptions {
+  std::string split = {};          ///< "" for all records
+  std::uint32_t batch_size = 64;   ///< of this rank; see global_batch_size
+  std::string device = "cpu";      ///< "cpu"; this build has no other
+  std::uint64_t seed = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t world_size = 1;
+  std::vector<Augmentation> transform = {};  ///< without one all images must have one size
+  DType dtype = DType::f32;
+  Layout layout = Layout::nchw;
+  Sampling sampling = {};
+  LastBatch last_batch = LastBatch::partial;
+  /// Of all ranks together; 0: batch_size * world_size. Another world size with the same global batch size gives the
+  /// same global batches.
+  std::uint32_t global_batch_size = 0;
+  unsigned threads = 0;  ///< that decode; 0: found by trying while running, within the CPUs this process may use
+  std::uint32_t prefetch_batches = 0;  ///< made ahead of the consumer; 0: a few
+  OnDamage on_damage = OnDamage::stop;
+  bool verify_checksums = false;  ///< of each record that is read
+  ReadMode read = ReadMode::automatic;
+  unsigned read_threads = 0;  ///< with ReadMode::unbuffered; 0: 8
+  std::uint64_t max_pixels = kDefaultMaxPixels;  ///< larger images count as damaged
+};
+
+/// Where a run stands: enough to go on from there, on another number of ranks too.
+struct LoaderState {
+  std::uint64_t epoch = 0;
+  std::uint64_t samples = 0;  ///< of the epoch, of all ranks, in batches that have been delivered
+  std::uint64_t seed = 0;
+  std::uint64_t order = 0;    ///< Sampler::fingerprint()
+
+  /// {"version": 1, "epoch": 3, ...}; numbers that JSON readers round are written as hexadecimal strings.
+  std::string to_json() const;
+  /// Throws invalid_argument for what to_json() does not write.
+  static LoaderState from_json(std::string_view text);
+  bool operator==(const LoaderState&) const = default;
+};
+
+/// Time spent since the loader was made, over all threads, and what waited for what.
+struct LoaderStats {
+  std::uint64_t batches = 0;  ///< delivered
+  std::uint64_t samples = 0;
+  std::uint64_t damaged = 0;  ///< records
+  std::uint64_t bytes_read = 0;  ///< of records
+  double read_seconds = 0;       ///< waiting for the disk: unbuffered reads, and page faults where they are visible
+  double decode_seconds = 0;     ///< with crop and resize
+  double augment_seconds = 0;    ///< everything behind that
+  double idle_seconds = 0;       ///< threads without work: the consumer is the bound
+  double wait_seconds = 0;       ///< the consumer in next(): the loader is the bound
+  double ready_batches = 0;      ///< mean number of finished batches that waited for the consumer
+  unsigned threads = 0;          ///< at work now
+  std::uint64_t page_faults = 0;  ///< that had to read from disk
+  bool read_ahead = false;        ///< switched on since pages were missing
+};
+
+/// A pass over the data. Move-only; destroying it, early or not, stops the work for it. One a loader at a time: beginning
+/// another ends this one, whose next() then throws invalid_argument. Not thread-safe.
+class Epoch {
+ public:
+  class Iterator;
+
+  Epoch(Epoch&&) noexcept;
+  Epoch& operator=(Epoch&&) noexcept;
+  ~Epoch();
+
+  /// The next batch, or nothing at the end. Throws damaged, out_of_memory, io, and whatever else a thread met; after an
+  /// exception the epoch is at its end.
+  std::optional<Batch> next();
+  /// Waits until next() would not wait, for `timeout` at most; whether it would not.
+  bool wait(std::chrono::milliseconds timeout);
+
+  std::uint64_t number() const noexcept;
+  /// Batches of this rank that are left.
+  std::uint64_t batches_left() const noexcept;
+
+  Iterator begin();
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  friend class Loader;
+  struct State;
+  explicit Epoch(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// An input iterator: each step asks for the next batch.
+class Epoch::Iterator {
+ public:
+  using value_type = Batch;
+  using difference_type = std::ptrdiff_t;
+  explicit Iterator(Epoch& epoch) : epoch_(&epoch), batch_(epoch.next()) {}
+  Batch& operator*() const { return *batch_; }
+  Batch* operator->() const { return &*batch_; }
+  Iterator& operator++() {
+    batch_.reset();  // its memory can be used for what comes
+    batch_ = epoch_->next();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  bool operator==(std::default_sentinel_t) const { return !batch_.has_value(); }
+
+ private:
+  Epoch* epoch_;
+  mutable std::optional<Batch> batch_;
+};
+
+/// Move-only; not thread-safe, but different loaders are independent of each other: nothing is global. After fork() a
+/// child may go on using it: threads are started anew there.
+///
+/// Memory: (prefetch_batches + 1 + batches that the consumer keeps) x bytes of a batch, and for each thread a few rows
+/// of the largest source image, or up to 16 bytes a pixel of images without segment index; with ReadMode::unbuffered
+/// the records of prefetch_batches besides.
+class Loader {
+ public:
+  /// Throws invalid_argument, not_found (split), unsupported (device).
+  Loader(const Dataset& dataset, LoaderOptions options);
+  /// Several datasets mixed; options.split must be empty, since each share has its own.
+  Loader(std::vector<DatasetShare> shares, LoaderOptions options);
+  Loader(Loader&&) noexcept;
+  Loader& operator=(Loader&&) noexcept;
+  ~Loader();
+
+  /// Begins epoch `number`, or goes on in it if restore() was called with a state in it.
+  Epoch epoch(std::uint64_t number);
+  /// The epoch after the last one that was begun; at first, or after restore(), the one that state() names.
+  Epoch epoch();
+
+  /// Where the consumer stands.
+  LoaderState state() const;
+  /// Throws invalid_argument if the state is of another dataset, or of another way of sampling it.
+  void restore(const LoaderState& state);
+
+  /// Of an epoch, of all ranks.
+  std::uint64_t samples() const noexcept;
+  /// Of a whole epoch, the same for every rank.
+  std::uint64_t batches() const noexcept;
+  const LoaderOptions& options() const noexcept;
+  const Sampler& sampler() const noexcept;
+
+  LoaderStats stats() const;
+  /// Damaged records met with OnDamage::skip: the first 1000 of them.
+  std::vector<Damage> damage() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace imgpack
