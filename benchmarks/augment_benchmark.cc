@@ -32,6 +32,20 @@ using namespace imgpack;
 constexpr Size kResult = {224, 224};
 constexpr DType kDTypes[] = {DType::u8, DType::f32, DType::f16, DType::bf16};
 
+/// Memory aligned as that of batches.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(std::size_t size) : memory_(size + kAlignment) {}
+  std::byte* data() {
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    return memory_.data() + (kAlignment - address % kAlignment) % kAlignment;
+  }
+
+ private:
+  static constexpr std::size_t kAlignment = 64;
+  std::vector<std::byte> memory_;
+};
+
 /// The shortest run, in microseconds an image.
 template <class Work>
 double shortest(double seconds, std::size_t images, Work work) {
@@ -71,7 +85,7 @@ struct RawRecords {
 void raw_crops(double seconds) {
   const RawRecords records;
   const std::size_t bytes = image_bytes(kResult, DType::u8);
-  std::vector<std::byte> out(RawRecords::kCount * bytes);
+  AlignedBytes out(RawRecords::kCount * bytes);
   const double copy = shortest(seconds, RawRecords::kCount, [&] {
     for (std::size_t i = 0; i < RawRecords::kCount; ++i) {
       std::memcpy(out.data() + i * bytes, records.bytes(i).payload.data() + 20'000, bytes);
@@ -81,7 +95,7 @@ void raw_crops(double seconds) {
   for (const double flips : {0.0, 0.5, 1.0}) {
     for (const auto& [dtype, layout] : {std::pair{DType::u8, Layout::nhwc}, {DType::u8, Layout::nchw}}) {
       const Augmenter augmenter({RandomCrop{224}, HorizontalFlip{flips}}, dtype, layout);
-      SampleMaker maker(augmenter.format(), nullptr);
+      SampleMaker maker(augmenter.format(), nullptr, kDefaultMaxPixels, true);
       const double time = shortest(seconds, RawRecords::kCount, [&] {
         for (std::size_t i = 0; i < RawRecords::kCount; ++i) {
           const auto plan = augmenter.plan(1, i, RawRecords::kSize);
@@ -97,26 +111,30 @@ void raw_crops(double seconds) {
 void conversions(double seconds) {
   constexpr std::size_t kImages = 64;
   const std::vector<std::byte> pixels = noise(image_bytes(kResult, DType::u8));
-  std::vector<std::byte> out(kImages * image_bytes(kResult, DType::f32));
+  AlignedBytes out(kImages * image_bytes(kResult, DType::f32));
   fmt::print("the last step of 224x224 pixels\n");
   for (const DType dtype : kDTypes) {
     for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
       for (const bool flip : {false, true}) {
         PixelFormat format{dtype, layout};
         if (dtype != DType::u8) format.normalize = Normalize::imagenet();
-        PixelConverter converter(format);
-        const auto convert = [&](std::byte* to) {
+        PixelConverter usual(format);
+        PixelConverter streaming(format, true);
+        const auto convert = [&](PixelConverter& converter, std::byte* to) {
           for (std::uint32_t y = 0; y < kResult.height; ++y) {
             converter.convert_row(reinterpret_cast<const std::uint8_t*>(pixels.data()) + y * kResult.width * 3, kResult,
                                   y, flip, to);
           }
         };
-        const double in_cache = shortest(seconds, 1, [&] { convert(out.data()); });
-        const double in_memory = shortest(seconds, kImages, [&] {
-          for (std::size_t i = 0; i < kImages; ++i) convert(out.data() + i * image_bytes(kResult, dtype));
-        });
-        fmt::print("  {:8} {} {:7}: {:5.1f} into the cache, {:5.1f} into a batch\n", to_string(dtype),
-                   to_string(layout), flip ? "flipped" : "", in_cache, in_memory);
+        const auto convert_batch = [&](PixelConverter& converter) {
+          for (std::size_t i = 0; i < kImages; ++i) convert(converter, out.data() + i * image_bytes(kResult, dtype));
+          converter.finish();
+        };
+        const double in_cache = shortest(seconds, 1, [&] { convert(usual, out.data()); });
+        const double in_memory = shortest(seconds, kImages, [&] { convert_batch(usual); });
+        const double streamed = shortest(seconds, kImages, [&] { convert_batch(streaming); });
+        fmt::print("  {:8} {} {:7}: {:5.1f} into the cache, {:5.1f} into a batch, {:5.1f} past the caches\n",
+                   to_string(dtype), to_string(layout), flip ? "flipped" : "", in_cache, in_memory, streamed);
       }
     }
   }
@@ -159,9 +177,9 @@ void mixing(double seconds) {
 void training_images(double seconds, const std::filesystem::path& folder) {
   const std::vector<SampleJpeg> samples = load_jpeg_sample(folder).images;
   fmt::print("{} indexed JPEGs, RandomResizedCrop 224, flip, Normalize\n", samples.size());
-  std::vector<std::byte> out(samples.size() * image_bytes(kResult, DType::f32));
+  AlignedBytes out(samples.size() * image_bytes(kResult, DType::f32));
   const auto time_of = [&](const Augmenter& augmenter) {
-    SampleMaker maker(augmenter.format(), nullptr);
+    SampleMaker maker(augmenter.format(), nullptr, kDefaultMaxPixels, true);
     const std::size_t bytes = image_bytes(kResult, augmenter.format().dtype);
     return shortest(seconds, samples.size(), [&] {
       for (std::size_t i = 0; i < samples.size(); ++i) {

@@ -2,6 +2,10 @@
 // floating-point operations (CMakeLists.txt): where a multiply-add is fused, it says so.
 #include "reader/augment/convert_kernels.h"
 
+#include <cstring>
+
+#include <hwy/cache_control.h>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "reader/augment/convert_kernels.cc"
 #include <hwy/foreach_target.h>  // must come before highway.h
@@ -16,7 +20,10 @@ namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
 
-void FlipRow(const std::uint8_t* rgb, std::size_t width, std::uint8_t* out) {
+void StreamRow(const std::uint8_t* values, std::size_t count, std::uint8_t* out) {
+  std::memcpy(out, values, count);
+}
+void FlipRow(const std::uint8_t* rgb, std::size_t width, bool, std::uint8_t* out) {
   plain::flip_row(rgb, width, out);
 }
 void SplitRow(const std::uint8_t* rgb, std::size_t width, bool flip, std::uint8_t* r, std::uint8_t* g,
@@ -24,7 +31,7 @@ void SplitRow(const std::uint8_t* rgb, std::size_t width, bool flip, std::uint8_
   plain::split_row(rgb, width, flip, r, g, b);
 }
 void ScaleValues(const std::uint8_t* values, std::size_t count, std::size_t channel, const FastScale&,
-                 const ValueTables& tables, DType dtype, std::byte* out) {
+                 const ValueTables& tables, DType dtype, bool, std::byte* out) {
   look_up_values(values, count, channel, tables, dtype, out);
 }
 
@@ -32,20 +39,67 @@ void ScaleValues(const std::uint8_t* values, std::size_t count, std::size_t chan
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Five packed pixels in a block of 16 bytes, from right to left; the block begins one byte before them.
-alignas(16) constexpr std::uint8_t kReversedPixels[16] = {13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, 0x80};
+using DBlock = hn::FixedTag<std::uint8_t, 16>;
 
-void FlipRow(const std::uint8_t* rgb, std::size_t width, std::uint8_t* HWY_RESTRICT out) {
-  constexpr std::size_t kAtOnce = 5;
-  const hn::FixedTag<std::uint8_t, 16> d;
-  const auto order = hn::Load(d, kReversedPixels);
-  std::size_t x = 0;
-  // Each store writes a byte too many, which the next one corrects.
-  for (; x + kAtOnce < width; x += kAtOnce) {
-    const auto pixels = hn::LoadU(d, rgb + 3 * (width - kAtOnce - x) - 1);
-    hn::StoreU(hn::TableLookupBytesOr0(pixels, order), d, out + 3 * x);
+template <bool kStream, class D, class T>
+HWY_INLINE void store(hn::Vec<D> v, D d, T* out) {
+  // Less than 16 bytes can't be streamed.
+  if constexpr (kStream && hn::MaxLanes(D()) * sizeof(T) >= 16) {
+    hn::Stream(v, d, out);
+  } else {
+    hn::StoreU(v, d, out);
   }
-  plain::flip_row(rgb, width - x, out + 3 * x);
+}
+
+void StreamRow(const std::uint8_t* values, std::size_t count, std::uint8_t* HWY_RESTRICT out) {
+  const hn::CappedTag<std::uint8_t, kStreamAlignment> d;
+  for (std::size_t i = 0; i < count; i += hn::Lanes(d)) hn::Stream(hn::LoadU(d, values + i), d, out + i);
+}
+
+// 16 packed pixels are 3 blocks of 16 bytes. From right to left, block `to` is made of bytes of block `from`, or of
+// none where the other blocks have them.
+struct ReversedPixels {
+  alignas(16) std::uint8_t tables[3][3][16];
+};
+constexpr ReversedPixels make_reversed_pixels() {
+  ReversedPixels reversed{};
+  for (std::size_t to = 0; to < 3; ++to) {
+    for (std::size_t i = 0; i < 16; ++i) {
+      const std::size_t place = to * 16 + i;
+      const std::size_t source = 3 * (15 - place / 3) + place % 3;
+      for (std::size_t from = 0; from < 3; ++from) {
+        reversed.tables[to][from][i] = source / 16 == from ? static_cast<std::uint8_t>(source % 16) : 0x80;
+      }
+    }
+  }
+  return reversed;
+}
+constexpr ReversedPixels kReversedPixels = make_reversed_pixels();
+
+template <bool kStream>
+HWY_INLINE void flip_16(const std::uint8_t* rgb, std::uint8_t* out) {
+  const DBlock d;
+  const auto first = hn::LoadU(d, rgb);
+  const auto second = hn::LoadU(d, rgb + 16);
+  const auto third = hn::LoadU(d, rgb + 32);
+  const auto part = [d](auto block, std::size_t to, std::size_t from) HWY_ATTR {
+    return hn::TableLookupBytesOr0(block, hn::Load(d, kReversedPixels.tables[to][from]));
+  };
+  store<kStream>(hn::Or(part(third, 0, 2), part(second, 0, 1)), d, out);
+  store<kStream>(hn::Or(hn::Or(part(third, 1, 2), part(second, 1, 1)), part(first, 1, 0)), d, out + 16);
+  store<kStream>(hn::Or(part(second, 2, 1), part(first, 2, 0)), d, out + 32);
+}
+
+void FlipRow(const std::uint8_t* rgb, std::size_t width, bool stream, std::uint8_t* HWY_RESTRICT out) {
+  constexpr std::size_t kAtOnce = 16;
+  if (width < kAtOnce) return plain::flip_row(rgb, width, out);
+  if (stream) {
+    for (std::size_t x = 0; x < width; x += kAtOnce) flip_16<true>(rgb + 3 * (width - kAtOnce - x), out + 3 * x);
+    return;
+  }
+  std::size_t x = 0;
+  for (; x + kAtOnce <= width; x += kAtOnce) flip_16<false>(rgb + 3 * (width - kAtOnce - x), out + 3 * x);
+  if (x < width) flip_16<false>(rgb, out + 3 * (width - kAtOnce));  // some once more
 }
 
 alignas(16) constexpr std::uint8_t kReversedBytes[16] = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
@@ -87,21 +141,22 @@ void SplitRow(const std::uint8_t* rgb, std::size_t width, bool flip, std::uint8_
 using DF = hn::CappedTag<float, FastScale::kPeriod / 3>;
 using VF = hn::Vec<DF>;
 
-HWY_INLINE void store_as(DType dtype, VF v, std::byte* out, std::size_t index) {
+template <DType kType, bool kStream>
+HWY_INLINE void store_as(VF v, std::byte* out, std::size_t index) {
   const DF d;
   const hn::RebindToUnsigned<DF> d32;
   const hn::Rebind<std::uint16_t, DF> d16;
-  if (dtype == DType::f32) {
-    hn::StoreU(v, d, reinterpret_cast<float*>(out) + index);
-  } else if (dtype == DType::f16) {
+  if constexpr (kType == DType::f32) {
+    store<kStream>(v, d, reinterpret_cast<float*>(out) + index);
+  } else if constexpr (kType == DType::f16) {
     const hn::Rebind<hwy::float16_t, DF> half;
-    hn::StoreU(hn::BitCast(d16, hn::DemoteTo(half, v)), d16, reinterpret_cast<std::uint16_t*>(out) + index);
+    store<kStream>(hn::BitCast(d16, hn::DemoteTo(half, v)), d16, reinterpret_cast<std::uint16_t*>(out) + index);
   } else {  // bfloat16, to nearest, halves to even
     const auto bits = hn::BitCast(d32, v);
     const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
     const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(d32, 0x7FFF))));
     const hn::RebindToSigned<decltype(d32)> i32;
-    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(i32, rounded)), d16, reinterpret_cast<std::uint16_t*>(out) + index);
+    store<kStream>(hn::DemoteTo(d16, hn::BitCast(i32, rounded)), d16, reinterpret_cast<std::uint16_t*>(out) + index);
   }
 }
 
@@ -138,7 +193,7 @@ HWY_INLINE Lane lane_of(const FastScale& scale, std::size_t channel) {
 }
 
 /// How many values were made: all if at least a vector of them, with the last vector making some once more.
-template <DType kType, bool kNormalize>
+template <DType kType, bool kNormalize, bool kStream>
 std::size_t ScalePlane(const std::uint8_t* values, std::size_t count, std::size_t channel, const FastScale& scale,
                        std::byte* out) {
   const DF d;
@@ -148,15 +203,16 @@ std::size_t ScalePlane(const std::uint8_t* values, std::size_t count, std::size_
   const VF low = hn::Set(d, scale.unit_low);
   const Lane lane = lane_of(scale, channel);
   for (std::size_t i = 0; i + lanes <= count; i += lanes) {
-    store_as(kType, scaled<kNormalize>(values + i, high, low, lane), out, i);
+    store_as<kType, kStream>(scaled<kNormalize>(values + i, high, low, lane), out, i);
   }
+  if (count % lanes == 0) return count;
   const std::size_t last = count - lanes;
-  store_as(kType, scaled<kNormalize>(values + last, high, low, lane), out, last);
+  store_as<kType, kStream>(scaled<kNormalize>(values + last, high, low, lane), out, last);
   return count;
 }
 
 /// How many values were made: three vectors at a time.
-template <DType kType, bool kNormalize>
+template <DType kType, bool kNormalize, bool kStream>
 std::size_t ScalePacked(const std::uint8_t* values, std::size_t count, const FastScale& scale, std::byte* out) {
   const DF d;
   const std::size_t lanes = hn::Lanes(d);
@@ -167,33 +223,40 @@ std::size_t ScalePacked(const std::uint8_t* values, std::size_t count, const Fas
   const Lane third = lane_at(scale, 2 * lanes);
   std::size_t i = 0;
   for (; i + 3 * lanes <= count; i += 3 * lanes) {
-    store_as(kType, scaled<kNormalize>(values + i, high, low, first), out, i);
-    store_as(kType, scaled<kNormalize>(values + i + lanes, high, low, second), out, i + lanes);
-    store_as(kType, scaled<kNormalize>(values + i + 2 * lanes, high, low, third), out, i + 2 * lanes);
+    store_as<kType, kStream>(scaled<kNormalize>(values + i, high, low, first), out, i);
+    store_as<kType, kStream>(scaled<kNormalize>(values + i + lanes, high, low, second), out, i + lanes);
+    store_as<kType, kStream>(scaled<kNormalize>(values + i + 2 * lanes, high, low, third), out, i + 2 * lanes);
   }
   return i;
 }
 
+template <DType kType, bool kNormalize, bool kStream>
+std::size_t ScaleSome(const std::uint8_t* values, std::size_t count, std::size_t channel, const FastScale& scale,
+                      std::byte* out) {
+  return channel == kPacked ? ScalePacked<kType, kNormalize, kStream>(values, count, scale, out)
+                            : ScalePlane<kType, kNormalize, kStream>(values, count, channel, scale, out);
+}
+
 template <DType kType>
 std::size_t ScaleAs(const std::uint8_t* values, std::size_t count, std::size_t channel, const FastScale& scale,
-                    std::byte* out) {
-  if (channel == kPacked) {
-    return scale.normalize ? ScalePacked<kType, true>(values, count, scale, out)
-                           : ScalePacked<kType, false>(values, count, scale, out);
+                    bool stream, std::byte* out) {
+  if (scale.normalize) {
+    return stream ? ScaleSome<kType, true, true>(values, count, channel, scale, out)
+                  : ScaleSome<kType, true, false>(values, count, channel, scale, out);
   }
-  return scale.normalize ? ScalePlane<kType, true>(values, count, channel, scale, out)
-                         : ScalePlane<kType, false>(values, count, channel, scale, out);
+  return stream ? ScaleSome<kType, false, true>(values, count, channel, scale, out)
+                : ScaleSome<kType, false, false>(values, count, channel, scale, out);
 }
 
 void ScaleValues(const std::uint8_t* values, std::size_t count, std::size_t channel, const FastScale& scale,
-                 const ValueTables& tables, DType dtype, std::byte* out) {
+                 const ValueTables& tables, DType dtype, bool stream, std::byte* out) {
   std::size_t done = 0;
   if (dtype == DType::f32) {
-    done = ScaleAs<DType::f32>(values, count, channel, scale, out);
+    done = ScaleAs<DType::f32>(values, count, channel, scale, stream, out);
   } else if (dtype == DType::f16) {
-    done = ScaleAs<DType::f16>(values, count, channel, scale, out);
+    done = ScaleAs<DType::f16>(values, count, channel, scale, stream, out);
   } else {
-    done = ScaleAs<DType::bf16>(values, count, channel, scale, out);
+    done = ScaleAs<DType::bf16>(values, count, channel, scale, stream, out);
   }
   look_up_values(values + done, count - done, channel, tables, dtype, out + done * size_of(dtype));
 }
@@ -208,19 +271,27 @@ HWY_AFTER_NAMESPACE();
 namespace imgpack {
 
 HWY_EXPORT(FlipRow);
+HWY_EXPORT(StreamRow);
 HWY_EXPORT(SplitRow);
 HWY_EXPORT(ScaleValues);
 
-void flip_row(const std::uint8_t* rgb, std::size_t width, std::uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(FlipRow)(rgb, width, out);
+void stream_row(const std::uint8_t* values, std::size_t count, std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(StreamRow)(values, count, out);
+}
+void flip_row(const std::uint8_t* rgb, std::size_t width, bool stream, std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(FlipRow)(rgb, width, stream, out);
 }
 void split_row(const std::uint8_t* rgb, std::size_t width, bool flip, std::uint8_t* r, std::uint8_t* g,
                std::uint8_t* b) {
   HWY_DYNAMIC_DISPATCH(SplitRow)(rgb, width, flip, r, g, b);
 }
 void scale_values(const std::uint8_t* values, std::size_t count, std::size_t channel, const FastScale& scale,
-                  const ValueTables& tables, DType dtype, std::byte* out) {
-  HWY_DYNAMIC_DISPATCH(ScaleValues)(values, count, channel, scale, tables, dtype, out);
+                  const ValueTables& tables, DType dtype, bool stream, std::byte* out) {
+  HWY_DYNAMIC_DISPATCH(ScaleValues)(values, count, channel, scale, tables, dtype, stream, out);
+}
+
+void end_streaming() {
+  hwy::FlushStream();
 }
 
 void look_up_values(const std::uint8_t* values, std::size_t count, std::size_t channel, const ValueTables& tables,

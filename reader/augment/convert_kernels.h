@@ -29,8 +29,16 @@ struct FastScale {
   alignas(64) std::array<float, kPeriod> scale_low;
 };
 
-/// Pixels from right to left. REQUIRES: no overlap.
-void flip_row(const std::uint8_t* rgb, std::size_t width, std::uint8_t* out);
+// Streaming: stores that go past the caches, so that memory need not be read before it is written. For what is not read
+// soon; after the last of them, end_streaming() makes them visible to other threads in order.
+
+/// Copies. REQUIRES: `out` is aligned to kStreamAlignment, and `count` a multiple of it.
+void stream_row(const std::uint8_t* values, std::size_t count, std::uint8_t* out);
+inline constexpr std::size_t kStreamAlignment = 32;
+void end_streaming();
+
+/// Pixels from right to left. REQUIRES: no overlap; what stream_row() requires if `stream`.
+void flip_row(const std::uint8_t* rgb, std::size_t width, bool stream, std::uint8_t* out);
 /// Packed pixels to a row of each plane, from right to left if `flip`.
 void split_row(const std::uint8_t* rgb, std::size_t width, bool flip, std::uint8_t* r, std::uint8_t* g,
                std::uint8_t* b);
@@ -38,10 +46,12 @@ void split_row(const std::uint8_t* rgb, std::size_t width, bool flip, std::uint8
 /// Which values a row consists of: of one channel 0, 1 or 2, or of packed pixels.
 inline constexpr std::size_t kPacked = 3;
 
-/// `count` values to `dtype`, which is not u8, by arithmetic. REQUIRES: a multiple of 3 of packed ones.
+/// `count` values to `dtype`, which is not u8, by arithmetic. REQUIRES: a multiple of 3 of packed ones; if `stream`,
+/// that `out` and the bytes written are multiples of kWideStreamAlignment.
 void scale_values(const std::uint8_t* values, std::size_t count, std::size_t channel, const FastScale& scale,
-                  const ValueTables& tables, DType dtype, std::byte* out);
-/// The same from the tables alone.
+                  const ValueTables& tables, DType dtype, bool stream, std::byte* out);
+inline constexpr std::size_t kWideStreamAlignment = 64;
+/// The same from the tables alone, and never streaming.
 void look_up_values(const std::uint8_t* values, std::size_t count, std::size_t channel, const ValueTables& tables,
                     DType dtype, std::byte* out);
 

@@ -43,8 +43,12 @@ FastScale make_scale(const PixelFormat& format) {
 
 }  // namespace
 
-PixelConverter::PixelConverter(const PixelFormat& format)
-    : format_(format), value_bytes_(size_of(format.dtype)), tables_(make_tables(format)), scale_(make_scale(format)) {
+PixelConverter::PixelConverter(const PixelFormat& format, bool streaming)
+    : format_(format),
+      value_bytes_(size_of(format.dtype)),
+      tables_(make_tables(format)),
+      scale_(make_scale(format)),
+      streaming_(streaming) {
   if (format.dtype == DType::u8) return;
   std::array<std::uint8_t, 256> all;
   for (std::size_t v = 0; v < all.size(); ++v) all[v] = static_cast<std::uint8_t>(v);
@@ -52,7 +56,7 @@ PixelConverter::PixelConverter(const PixelFormat& format)
   std::array<std::byte, 256 * sizeof(float)> expected;
   fast_ = true;
   for (std::size_t channel = 0; channel < 3; ++channel) {
-    scale_values(all.data(), all.size(), channel, scale_, tables_, format.dtype, made.data());
+    scale_values(all.data(), all.size(), channel, scale_, tables_, format.dtype, false, made.data());
     look_up_values(all.data(), all.size(), channel, tables_, format.dtype, expected.data());
     fast_ = fast_ && std::memcmp(made.data(), expected.data(), all.size() * value_bytes_) == 0;
   }
@@ -60,12 +64,15 @@ PixelConverter::PixelConverter(const PixelFormat& format)
 
 void PixelConverter::convert_row(const std::uint8_t* rgb, Size size, std::uint32_t y, bool flip, std::byte* out) {
   const std::size_t width = size.width;
+  const bool stream = streams(size, out);
   if (format_.layout == Layout::nhwc) {
     std::byte* const row = out + y * width * 3 * value_bytes_;
     if (format_.dtype == DType::u8) {
       auto* const bytes = reinterpret_cast<std::uint8_t*>(row);
       if (flip) {
-        flip_row(rgb, width, bytes);
+        flip_row(rgb, width, stream, bytes);
+      } else if (stream) {
+        stream_row(rgb, width * 3, bytes);
       } else {
         std::memcpy(bytes, rgb, width * 3);
       }
@@ -73,10 +80,10 @@ void PixelConverter::convert_row(const std::uint8_t* rgb, Size size, std::uint32
     }
     if (flip) {
       scratch_.resize(width * 3);
-      flip_row(rgb, width, scratch_.data());
+      flip_row(rgb, width, false, scratch_.data());
       rgb = scratch_.data();
     }
-    return convert_values(rgb, width * 3, kPacked, row);
+    return convert_values(rgb, width * 3, kPacked, stream, row);
   }
   const std::size_t plane = std::size_t{size.height} * width * value_bytes_;
   std::byte* const row = out + y * width * value_bytes_;
@@ -87,13 +94,26 @@ void PixelConverter::convert_row(const std::uint8_t* rgb, Size size, std::uint32
   scratch_.resize(width * 3);
   std::uint8_t* const planes = scratch_.data();
   split_row(rgb, width, flip, planes, planes + width, planes + 2 * width);
-  for (std::size_t c = 0; c < 3; ++c) convert_values(planes + c * width, width, c, row + c * plane);
+  for (std::size_t c = 0; c < 3; ++c) convert_values(planes + c * width, width, c, stream, row + c * plane);
 }
 
-void PixelConverter::convert_values(const std::uint8_t* values, std::size_t count, std::size_t channel,
+bool PixelConverter::streams(Size size, const std::byte* out) const noexcept {
+  const bool planar = format_.layout == Layout::nchw;
+  const bool is_bytes = format_.dtype == DType::u8;
+  if (!streaming_ || (is_bytes ? planar : !fast_)) return false;
+  const std::size_t alignment = is_bytes ? kStreamAlignment : kWideStreamAlignment;
+  const std::size_t row_bytes = std::size_t{size.width} * (planar ? 1 : 3) * value_bytes_;
+  return row_bytes % alignment == 0 && reinterpret_cast<std::uintptr_t>(out) % alignment == 0;
+}
+
+void PixelConverter::finish() const {
+  if (streaming_) end_streaming();
+}
+
+void PixelConverter::convert_values(const std::uint8_t* values, std::size_t count, std::size_t channel, bool stream,
                                     std::byte* out) const {
   if (fast_) {
-    scale_values(values, count, channel, scale_, tables_, format_.dtype, out);
+    scale_values(values, count, channel, scale_, tables_, format_.dtype, stream, out);
   } else {
     look_up_values(values, count, channel, tables_, format_.dtype, out);
   }

@@ -16,19 +16,27 @@ namespace imgpack {
 /// that rounded to nearest, halves to even. Not thread-safe.
 class PixelConverter {
  public:
-  explicit PixelConverter(const PixelFormat& format);
+  /// `streaming`: what is written is not read soon, so it goes past the caches where its place in memory allows that;
+  /// after an image, call finish().
+  explicit PixelConverter(const PixelFormat& format, bool streaming = false);
 
   /// Row `y` of an image of that size that begins at `out`, from size.width packed pixels. REQUIRES: `out` is aligned
   /// to the dtype and does not hold `rgb`.
   void convert_row(const std::uint8_t* rgb, Size size, std::uint32_t y, bool flip, std::byte* out);
+  /// Before another thread may see the image.
+  void finish() const;
+  /// Whether rows of such an image are streamed.
+  bool streams(Size size, const std::byte* out) const noexcept;
 
  private:
-  void convert_values(const std::uint8_t* values, std::size_t count, std::size_t channel, std::byte* out) const;
+  void convert_values(const std::uint8_t* values, std::size_t count, std::size_t channel, bool stream,
+                      std::byte* out) const;
 
   PixelFormat format_;
   std::size_t value_bytes_;
   ValueTables tables_;
   FastScale scale_;
+  bool streaming_ = false;
   bool fast_ = false;  ///< the arithmetic of the kernels gives what the tables say
   std::vector<std::uint8_t> scratch_;
 };

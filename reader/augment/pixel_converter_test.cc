@@ -49,19 +49,26 @@ std::vector<std::byte> expected_image(const std::vector<std::uint8_t>& rgb, Size
   return out;
 }
 
-std::vector<std::byte> converted(const std::vector<std::uint8_t>& rgb, Size size, bool flip,
-                                 const PixelFormat& format) {
-  PixelConverter converter(format);
+/// `shift`: bytes by which the image misses the alignment of batches.
+std::vector<std::byte> converted(const std::vector<std::uint8_t>& rgb, Size size, bool flip, const PixelFormat& format,
+                                 bool streaming = false, std::size_t shift = 0) {
+  PixelConverter converter(format, streaming);
   constexpr std::size_t kGuard = 64;
-  std::vector<std::byte> out(rgb.size() * size_of(format.dtype) + kGuard, std::byte{0x5A});
+  const std::size_t bytes = rgb.size() * size_of(format.dtype);
+  std::vector<std::byte> memory(bytes + 4 * kGuard, std::byte{0x5A});
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::size_t begin = kGuard + (kGuard - address % kGuard) % kGuard + shift;
+  std::byte* const out = memory.data() + begin;
   for (std::uint32_t y = 0; y < size.height; ++y) {
     // A row of its own, so that a sanitizer notices reading beyond it.
     const std::vector<std::uint8_t> row(rgb.begin() + y * size.width * 3, rgb.begin() + (y + 1) * size.width * 3);
-    converter.convert_row(row.data(), size, y, flip, out.data());
+    converter.convert_row(row.data(), size, y, flip, out);
   }
-  for (std::size_t i = out.size() - kGuard; i < out.size(); ++i) REQUIRE(out[i] == std::byte{0x5A});
-  out.resize(out.size() - kGuard);
-  return out;
+  converter.finish();
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    if (i < begin || i >= begin + bytes) REQUIRE(memory[i] == std::byte{0x5A});
+  }
+  return {out, out + bytes};
 }
 
 /// All values of all channels, and then anything.
@@ -96,6 +103,33 @@ TEST_CASE("every dtype, layout, direction and width") {
       }
     }
   });
+}
+
+TEST_CASE("past the caches go the same values, where their place allows that and elsewhere") {
+  for_each_target([] {
+    std::mt19937 random(3);
+    for (const DType dtype : kDTypes) {
+      for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
+        for (const std::uint32_t width : {16U, 31U, 32U, 48U, 64U, 96U, 224U}) {
+          for (const std::size_t shift : {0U, 4U, 16U, 32U}) {
+            const Size size = {width, 5};
+            PixelFormat format{dtype, layout};
+            if (dtype != DType::u8 && shift != 4) format.normalize = Normalize::imagenet();
+            const std::vector<std::uint8_t> rgb = pixels_of(size, random);
+            for (const bool flip : {false, true}) {
+              REQUIRE(converted(rgb, size, flip, format, true, shift) == expected_image(rgb, size, flip, format));
+            }
+          }
+        }
+      }
+    }
+  });
+  alignas(64) std::byte place[64];
+  CHECK(PixelConverter({DType::u8, Layout::nhwc}, true).streams({224, 224}, place));
+  CHECK(PixelConverter({DType::f32, Layout::nchw}, true).streams({224, 224}, place) ==
+        PixelConverter({DType::f32, Layout::nhwc}, true).streams({224, 224}, place));
+  CHECK_FALSE(PixelConverter({DType::u8, Layout::nhwc}, true).streams({224, 224}, place + 8));
+  CHECK_FALSE(PixelConverter({DType::u8, Layout::nhwc}, false).streams({224, 224}, place));
 }
 
 TEST_CASE("any mean and deviation give what divisions give") {

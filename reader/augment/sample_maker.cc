@@ -107,15 +107,15 @@ void flip_in_place(RgbView image, std::vector<std::uint8_t>& scratch) {
   scratch.resize(image.width * kChannels);
   for (std::uint32_t y = 0; y < image.height; ++y) {
     std::memcpy(scratch.data(), image.row(y), scratch.size());
-    flip_row(scratch.data(), image.width, image.row(y));
+    flip_row(scratch.data(), image.width, false, image.row(y));
   }
 }
 
 }  // namespace
 
 struct SampleMaker::State {
-  State(const PixelFormat& wanted, ImageDecoder::OtherDecoder other, std::uint64_t max_pixels)
-      : format(wanted), decoder(other, max_pixels), converter(wanted) {}
+  State(const PixelFormat& wanted, ImageDecoder::OtherDecoder other, std::uint64_t max_pixels, bool streaming)
+      : format(wanted), decoder(other, max_pixels), converter(wanted, streaming) {}
 
   PixelFormat format;
   ImageDecoder decoder;
@@ -167,7 +167,8 @@ ImageResult SampleMaker::State::run_last(StageSource& source, const PlanStage& s
   const Size size = stage.canvas.size;
   ConvertRows converted(converter, size, stage.flip, out);
   const bool plain_copy = is_plain_copy(stage);
-  if (!plain_copy && !stage.resizes() && !stage.pads() && stage.colors.empty()) {
+  const bool by_rows = !plain_copy || converter.streams(size, out);
+  if (by_rows && !stage.resizes() && !stage.pads() && stage.colors.empty()) {
     return source.read(stage.crop, static_cast<RowSink&>(converted));
   }
   const RgbView canvas =
@@ -180,8 +181,9 @@ ImageResult SampleMaker::State::run_last(StageSource& source, const PlanStage& s
   return result;
 }
 
-SampleMaker::SampleMaker(const PixelFormat& format, ImageDecoder::OtherDecoder other, std::uint64_t max_pixels)
-    : state_(std::make_unique<State>(format, other, max_pixels)) {}
+SampleMaker::SampleMaker(const PixelFormat& format, ImageDecoder::OtherDecoder other, std::uint64_t max_pixels,
+                         bool streaming)
+    : state_(std::make_unique<State>(format, other, max_pixels, streaming)) {}
 SampleMaker::~SampleMaker() = default;
 SampleMaker::SampleMaker(SampleMaker&&) noexcept = default;
 SampleMaker& SampleMaker::operator=(SampleMaker&&) noexcept = default;
@@ -206,6 +208,7 @@ ImageResult SampleMaker::make(const RecordMeta& meta, const RecordBytes& bytes, 
     source.set(canvas);
   }
   for (RgbImage& image : state.images) image.trim(RgbImage::kMostKept);
+  state.converter.finish();
   if (!result.ok()) return result;
   for (const Erasing& erasing : plan.erasings) erase(erasing, state.format, plan.size(), out);
   return result;

@@ -20,9 +20,10 @@ namespace imgpack {
 /// a few rows.
 class SampleMaker {
  public:
-  /// `other` and `max_pixels` as for ImageDecoder.
-  SampleMaker(const PixelFormat& format, ImageDecoder::OtherDecoder other,
-              std::uint64_t max_pixels = kDefaultMaxPixels);
+  /// `other` and `max_pixels` as for ImageDecoder. `streaming`: samples are not read before so much else was written
+  /// that the caches will have forgotten them, as in large batches; then it is faster to write past the caches.
+  SampleMaker(const PixelFormat& format, ImageDecoder::OtherDecoder other, std::uint64_t max_pixels = kDefaultMaxPixels,
+              bool streaming = false);
   ~SampleMaker();
   SampleMaker(SampleMaker&&) noexcept;
   SampleMaker& operator=(SampleMaker&&) noexcept;

@@ -113,6 +113,23 @@ TEST_CASE("a maker gives the same samples whatever it made before") {
   }
 }
 
+TEST_CASE("samples written past the caches are the same") {
+  for (const RecordSample& record : record_samples()) {
+    for (const auto& steps :
+         {std::vector<Augmentation>{RandomCrop{32, 8, true}, HorizontalFlip{}}, {RandomResizedCrop{32}}}) {
+      for (const DType dtype : {DType::u8, DType::f32}) {
+        const Augmenter augmenter(steps, dtype, Layout::nhwc);
+        SampleMaker usual(augmenter.format(), &decode_other_image);
+        SampleMaker streaming(augmenter.format(), &decode_other_image, kDefaultMaxPixels, true);
+        for (std::uint64_t number = 0; number < 4; ++number) {
+          CHECK(make(usual, augmenter, record.meta, record.bytes(), number).bytes ==
+                make(streaming, augmenter, record.meta, record.bytes(), number).bytes);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("damage gives a status and a reason, never more") {
   std::mt19937 random(5);
   for (const RecordSample& record : record_samples()) {
