@@ -1,0 +1,87 @@
+// Names of the reader's enumerations.
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "imgpack/batch.h"
+#include "imgpack/loader.h"
+#include "imgpack/sampler.h"
+
+namespace imgpack {
+
+namespace {
+
+template <class E, std::size_t N>
+using Names = std::array<std::pair<E, std::string_view>, N>;
+
+constexpr Names<DType, 4> kDTypes = {
+    {{DType::u8, "uint8"}, {DType::f32, "float32"}, {DType::f16, "float16"}, {DType::bf16, "bfloat16"}}};
+constexpr Names<Layout, 2> kLayouts = {{{Layout::nchw, "nchw"}, {Layout::nhwc, "nhwc"}}};
+constexpr Names<Shuffle, 3> kShuffles = {{{Shuffle::full, "full"}, {Shuffle::block, "block"}, {Shuffle::none, "none"}}};
+constexpr Names<LastBatch, 3> kLastBatches = {
+    {{LastBatch::partial, "partial"}, {LastBatch::drop, "drop"}, {LastBatch::pad, "pad"}}};
+constexpr Names<ReadMode, 3> kReadModes = {
+    {{ReadMode::automatic, "auto"}, {ReadMode::mapped, "mapped"}, {ReadMode::unbuffered, "unbuffered"}}};
+
+template <class E, std::size_t N>
+std::string_view name_of(const Names<E, N>& names, E value) noexcept {
+  for (const auto& [candidate, name] : names) {
+    if (candidate == value) return name;
+  }
+  return "unknown";
+}
+
+template <class E, std::size_t N>
+std::optional<E> value_of(const Names<E, N>& names, std::string_view wanted) noexcept {
+  for (const auto& [value, name] : names) {
+    if (name == wanted) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view to_string(DType dtype) noexcept {
+  return name_of(kDTypes, dtype);
+}
+std::optional<DType> dtype_from_name(std::string_view name) noexcept {
+  return value_of(kDTypes, name);
+}
+std::size_t size_of(DType dtype) noexcept {
+  switch (dtype) {
+    case DType::u8:
+      return 1;
+    case DType::f32:
+      return 4;
+    default:
+      return 2;
+  }
+}
+std::string_view to_string(Layout layout) noexcept {
+  return name_of(kLayouts, layout);
+}
+std::optional<Layout> layout_from_name(std::string_view name) noexcept {
+  return value_of(kLayouts, name);
+}
+std::string_view to_string(Shuffle shuffle) noexcept {
+  return name_of(kShuffles, shuffle);
+}
+std::optional<Shuffle> shuffle_from_name(std::string_view name) noexcept {
+  return value_of(kShuffles, name);
+}
+std::string_view to_string(LastBatch last) noexcept {
+  return name_of(kLastBatches, last);
+}
+std::optional<LastBatch> last_batch_from_name(std::string_view name) noexcept {
+  return value_of(kLastBatches, name);
+}
+std::string_view to_string(ReadMode mode) noexcept {
+  return name_of(kReadModes, mode);
+}
+std::optional<ReadMode> read_mode_from_name(std::string_view name) noexcept {
+  return value_of(kReadModes, name);
+}
+
+}  // namespace imgpack
