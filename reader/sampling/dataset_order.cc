@@ -54,6 +54,9 @@ void DatasetOrder::choose_records(const DatasetShare& share) {
   }
   list_ = share.records;
   size_ = list_.size();
+  std::vector<std::uint64_t> sorted = list_;
+  std::sort(sorted.begin(), sorted.end());
+  repeats_ = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
 void DatasetOrder::choose_blocks(const DatasetShare& share, const Sampling& sampling) {
@@ -145,6 +148,7 @@ Sample OrderCursor::at(std::uint64_t pass, std::uint64_t position) {
   if (order_->shuffle() == Shuffle::full) index = (*all_)(position);
   if (order_->shuffle() == Shuffle::block) index = blockwise(pass, position);
   sample.record = order_->record(index);
+  if (order_->repeats()) sample.draw = pass * order_->size() + index;
   return sample;
 }
 
