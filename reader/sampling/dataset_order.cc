@@ -82,6 +82,7 @@ void DatasetOrder::choose_weights(const DatasetShare& share) {
     check_weights(share.record_weights, share);
     weights_ = AliasTable(share.record_weights);
   } else if (!share.class_weights.empty()) {
+    check_weights(share.class_weights, share);
     std::vector<double> weights(size_);
     for (std::uint64_t index = 0; index < size_; ++index) {
       const std::int64_t label = share.dataset.store().meta(record(index)).label;
