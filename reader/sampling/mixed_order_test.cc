@@ -116,6 +116,38 @@ TEST_CASE("each pass has an order of its own, unless nothing is shuffled") {
   }
 }
 
+TEST_CASE("windows are shuffled anew in each pass") {
+  const SampledFile a(10);
+  const Sampling sampling{.shuffle = Shuffle::block, .block_records = 10, .samples_per_epoch = kPeriod};
+  const Sampler sampler = Sampler::create(std::vector<DatasetShare>(kPeriod, DatasetShare{a}), sampling, 1);
+  std::set<Records> orders;  // from each pass's first record on: one block differs by where it begins, else
+  for (std::uint64_t pass = 0; pass < 10; ++pass) {
+    Records order;
+    for (std::uint64_t epoch = 10 * pass; epoch < 10 * pass + 10; ++epoch) {
+      for (const Sample& sample : samples_of(sampler, epoch)) {
+        if (sample.dataset == 0) order.push_back(sample.record);
+      }
+    }
+    REQUIRE(order.size() == 10);
+    const std::uint64_t first = order.front();
+    for (std::uint64_t& record : order) record = (record + 10 - first) % 10;
+    CHECK(orders.insert(order).second);
+  }
+}
+
+TEST_CASE("draws of one dataset are not those of another") {
+  const SampledFile a(30);
+  const DatasetShare share{.dataset = a, .class_weights = {1, 1, 1}};
+  const Sampler sampler = Sampler::create({share, share}, {.samples_per_epoch = kPeriod}, 1);
+  std::vector<std::map<std::uint64_t, std::uint64_t>> records(2);  // by draw
+  for (const Sample& sample : samples_of(sampler, 0)) records.at(sample.dataset)[sample.draw] = sample.record;
+  REQUIRE(records[0].size() == 2048);
+  std::uint64_t same = 0;
+  for (const auto& [draw, record] : records[0]) same += records[1].at(draw) == record ? 1 : 0;
+  CHECK(same > 2048 / 30 / 2);
+  CHECK(same < 2048 / 30 * 2);
+}
+
 TEST_CASE("weighted datasets are drawn from, others gone through") {
   const SampledFile a(30);
   const SampledFile b(10);
