@@ -6,19 +6,23 @@
 
 namespace imgpack::resampling {
 
-void HorizontalPass::prepare(const ResampleAxis& axis, std::uint32_t source_width) {
+void HorizontalPass::prepare(const ResampleAxis& axis, std::uint32_t source_width, bool needed_only) {
+  const std::uint32_t row_begin = needed_only ? axis.begin() : 0;
+  const std::uint32_t row_width = needed_only ? axis.end() - row_begin : source_width;
   is_copy_ = axis.is_copy;
   size_ = axis.size();
   padded_size_ = (size_ + kPixelGroup - 1) / kPixelGroup * kPixelGroup;
   offsets_.resize(padded_size_);
-  for (std::uint32_t i = 0; i < padded_size_; ++i) offsets_[i] = axis.first[std::min(i, size_ - 1)] * 3;
+  for (std::uint32_t i = 0; i < padded_size_; ++i) {
+    offsets_[i] = (axis.first[std::min(i, size_ - 1)] - row_begin) * 3;
+  }
   if (is_copy_) return;
 
   pairs_ = axis.stride / 2;
   pack_weights(axis.weights, weights_);
   weights_.resize(std::size_t{padded_size_} * pairs_);
 
-  const std::uint32_t row_end = source_width * 3;
+  const std::uint32_t row_end = row_width * 3;
   const std::size_t window = pairs_ * kPairBytes + kReadSlack;
   safe_end_ = padded_size_;
   while (safe_end_ > 0 && offsets_[safe_end_ - 1] + window > row_end) safe_end_ -= kPixelGroup;

@@ -15,8 +15,9 @@ namespace imgpack::resampling {
 /// Rows of 3-byte pixels become shorter or longer. Not thread-safe.
 class HorizontalPass {
  public:
-  /// Throws std::bad_alloc.
-  void prepare(const ResampleAxis& axis, std::uint32_t source_width);
+  /// Rows begin with column axis.begin() and end before axis.end() if `needed_only`, else they hold `source_width`
+  /// columns. Throws std::bad_alloc.
+  void prepare(const ResampleAxis& axis, std::uint32_t source_width, bool needed_only);
   /// What a result row needs, which is more than its pixels.
   std::size_t row_bytes() const noexcept { return std::size_t{padded_size_} * 3 + kRowSlack; }
   /// Makes up to kMaxRows rows, as many results as sources.

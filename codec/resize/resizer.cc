@@ -56,14 +56,17 @@ struct Stage {
     pass.prepare(axis, more...);
     request = wanted;
   }
+  void forget() { request.reset(); }
 };
 
 }  // namespace
 
 struct Resizer::State {
   RgbView out;
-  Size source;
   bool is_nearest = false;
+  bool needed_columns_only = false;
+  std::uint32_t row_begin = 0;  ///< column of the source that the rows passed to take() begin with
+  std::uint32_t row_end = 0;
   Stage<resampling::HorizontalPass> horizontal;
   Stage<resampling::VerticalPass> vertical;
   resampling::RowRing ring;
@@ -118,19 +121,19 @@ void Resizer::State::copy(std::uint32_t y, std::uint32_t end, ConstRgbView rows)
 void Resizer::State::copy_row(const std::uint8_t* from, std::uint8_t* result) const {
   const ResampleAxis& axis = horizontal.axis;
   if (!is_nearest) {
-    std::memcpy(result, from + axis.first[0] * kChannels, result_bytes());
+    std::memcpy(result, from + (axis.first[0] - row_begin) * kChannels, result_bytes());
     return;
   }
   const std::uint32_t* const first = axis.first.data();
   // Four bytes are copied faster than three, where there is a pixel behind on both sides.
-  const auto last_column = std::lower_bound(axis.first.begin(), axis.first.end() - 1, source.width - 1);
+  const auto last_column = std::lower_bound(axis.first.begin(), axis.first.end() - 1, row_end - 1);
   const auto wide_end = static_cast<std::uint32_t>(last_column - axis.first.begin());
   std::uint32_t x = 0;
   for (; x < wide_end; ++x) {
-    std::memcpy(result + x * kChannels, from + first[x] * kChannels, kChannels + 1);
+    std::memcpy(result + x * kChannels, from + (first[x] - row_begin) * kChannels, kChannels + 1);
   }
   for (; x < out.width && axis.count[x] != 0; ++x) {
-    std::memcpy(result + x * kChannels, from + first[x] * kChannels, kChannels);
+    std::memcpy(result + x * kChannels, from + (first[x] - row_begin) * kChannels, kChannels);
   }
   std::memset(result + x * kChannels, 0, (out.width - x) * kChannels);
 }
@@ -141,18 +144,21 @@ Resizer::Resizer(Resizer&&) noexcept = default;
 Resizer& Resizer::operator=(Resizer&&) noexcept = default;
 
 void Resizer::start(const ResizeOptions& options, RgbView out) {
-  const auto& [source, box, interpolation, wanted_result, left, top] = options;
+  const auto& [source, box, interpolation, wanted_result, left, top, needed_columns_only] = options;
   const Size result = wanted_result == Size{} ? Size{out.width, out.height} : wanted_result;
   check_size(source, "source");
   check_size(result, "result");
   check_box(box, source);
   check_part({left, top, out.width, out.height}, result);
   State& state = *state_;
+  if (state.needed_columns_only != needed_columns_only) state.horizontal.forget();
+  state.needed_columns_only = needed_columns_only;
   state.horizontal.prepare({source.width, box.left, box.right, result.width, interpolation, left, out.width},
-                           source.width);
+                           source.width, needed_columns_only);
   state.vertical.prepare({source.height, box.top, box.bottom, result.height, interpolation, top, out.height});
   state.out = out;
-  state.source = source;
+  state.row_begin = needed_columns_only ? first_column() : 0;
+  state.row_end = needed_columns_only ? end_column() : source.width;
   state.is_nearest = interpolation == Interpolation::nearest;
   state.next_row = first_row();
   state.next_result = 0;
@@ -182,10 +188,11 @@ bool Resizer::done() const noexcept {
 void Resizer::take(std::uint32_t y, ConstRgbView rows) {
   State& state = *state_;
   const bool leaves_gap = y > state.next_row && state.next_row < end_row();
-  if (rows.width != state.source.width || leaves_gap) {
+  const std::uint32_t row_width = state.row_end - state.row_begin;
+  if (rows.width != row_width || leaves_gap) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("rows of {} pixels from row {} on, but rows of {} pixels are due from row {} on",
-                            rows.width, y, state.source.width, state.next_row));
+                            rows.width, y, row_width, state.next_row));
   }
   const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{y} + rows.height, end_row()));
   if (end <= state.next_row) return;

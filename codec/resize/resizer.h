@@ -41,6 +41,8 @@ struct ResizeOptions {
   Size result = {};
   std::uint32_t left = 0;
   std::uint32_t top = 0;
+  /// Rows that are passed to take() hold columns [first_column(), end_column()) only.
+  bool needed_columns_only = false;
 };
 
 /// Not thread-safe; keeps its memory and, for images that need the same, its filter tables. Between start() and the end
@@ -61,11 +63,12 @@ class Resizer final : public RowSink {
   /// out.
   std::uint32_t first_row() const noexcept;
   std::uint32_t end_row() const noexcept;
-  /// Columns of the source that the result depends on. The other pixels of a row must be there, with any values.
+  /// Columns of the source that the result depends on. Unless options.needed_columns_only, the other pixels of a row
+  /// must be there, with any values.
   std::uint32_t first_column() const noexcept;
   std::uint32_t end_column() const noexcept;
   /// Source rows in order, from at most first_row() on without gaps; rows of the result are written as soon as they can
-  /// be. Throws invalid_argument for rows of another width than the source's and for gaps.
+  /// be. Throws invalid_argument for rows of another width than the source's (or the needed columns') and for gaps.
   void take(std::uint32_t y, ConstRgbView rows) override;
   /// Whether every row of the result has been written.
   bool done() const noexcept;

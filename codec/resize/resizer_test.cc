@@ -281,6 +281,37 @@ TEST_CASE("nothing outside the stated rows and columns matters") {
   }
 }
 
+TEST_CASE("rows may be cut to the columns that are needed") {
+  Random random(6);
+  Resizer resizer;
+  on_every_target([&] {
+    for (int round = 0; round < 300; ++round) {
+      const Interpolation interpolation = kAll[random.below(kAll.size())];
+      const Image source = noise(random.up_to(60), random.up_to(60), random.any());
+      const Size size = {random.up_to(70), random.up_to(70)};
+      const Box box = random_box(random, source.size);
+      const std::uint32_t left = random.below(size.width);
+      const std::uint32_t top = random.below(size.height);
+      Image expected(random.up_to(size.width - left), random.up_to(size.height - top));
+      ResizeOptions options = {source.size, box, interpolation, size, left, top};
+      resizer.start(options, expected.view());
+      resizer.take(0, {source.view().row(0), source.size.width, source.size.height, source.stride});
+      options.needed_columns_only = true;
+      Image part(expected.size.width, expected.size.height);
+      resizer.start(options, part.view());
+      // Exactly as much memory as is needed: a sanitizer would notice more.
+      Image needed(resizer.end_column() - resizer.first_column(), resizer.end_row() - resizer.first_row());
+      for (std::uint32_t y = 0; y < needed.size.height; ++y) {
+        const std::uint8_t* from = source.view().row(resizer.first_row() + y) + resizer.first_column() * 3;
+        std::copy_n(from, needed.size.width * 3, needed.view().row(y));
+      }
+      resizer.take(resizer.first_row(), {needed.view().row(0), needed.size.width, needed.size.height, needed.stride});
+      REQUIRE(resizer.done());
+      REQUIRE(part.bytes == expected.bytes);
+    }
+  });
+}
+
 TEST_CASE("nothing is written between the rows of the result") {
   const Image source = noise(50, 40, 5);
   on_every_target([&] {

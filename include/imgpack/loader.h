@@ -181,6 +181,7 @@ class Loader {
   std::vector<Damage> damage() const;
 
  private:
+  friend class Epoch;
   struct State;
   std::shared_ptr<State> state_;
 };
