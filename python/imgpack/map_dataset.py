@@ -10,9 +10,11 @@ from .errors import InvalidArgumentError
 from .packing import PathLike
 
 try:
-    from PIL import Image as _pil_image
+    from PIL import Image
 except ImportError:
-    _pil_image = None  # type: ignore[assignment]
+    _pil_image: Any = None
+else:
+    _pil_image = Image
 
 
 class MapDataset:

@@ -8,6 +8,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Union
 from . import _imgpack
 from ._imgpack import BuildReport, Dataset, DatasetInfo, Progress
 from .errors import InvalidArgumentError
+from .options import set_options
 
 PathLike = Union[str, "os.PathLike[str]"]
 ProgressCallback = Callable[[Progress], object]
@@ -112,7 +113,7 @@ def _build_options(given: Mapping[str, Any]) -> _imgpack.BuildOptions:
         raise InvalidArgumentError(f"on_error can't be {on_error!r}: it is 'stop' or 'skip'")
     transform = {name: given.pop(name) for name in _TRANSFORM_NAMES}
     options = _imgpack.BuildOptions()
-    _set(options, given)
+    set_options(options, given)
     options.skip_errors = on_error == "skip"
     if metadata is not None:
         options.set_metadata(dict(metadata))
@@ -122,18 +123,7 @@ def _build_options(given: Mapping[str, Any]) -> _imgpack.BuildOptions:
         options.work_dir = work_dir
     if any(value is not None for value in transform.values()):
         made = _imgpack.Transform()
-        _set(made, transform)
+        set_options(made, transform)
         made.check()
         options.transform = made
     return options
-
-
-def _set(target: object, values: Mapping[str, Any]) -> None:
-    """Sets what is not None."""
-    for name, value in values.items():
-        if value is None:
-            continue
-        try:
-            setattr(target, name, value)
-        except TypeError:
-            raise TypeError(f"{name} can't be {value!r}") from None

@@ -6,6 +6,8 @@
 
 #include <pthread.h>
 
+#include "python/native/released.h"
+
 namespace imgpack::python {
 
 namespace nb = nanobind;
@@ -52,7 +54,7 @@ void run_in_background(const nb::object& callback, const std::function<void(Prog
     future = std::async(std::launch::async, [&] { work(board); });
   }
   const auto ready_within = [&future](std::chrono::milliseconds time) {
-    const nb::gil_scoped_release released;
+    const Released released;
     return future.wait_for(time) == std::future_status::ready;
   };
   try {
@@ -62,7 +64,7 @@ void run_in_background(const nb::object& callback, const std::function<void(Prog
   } catch (...) {
     board.cancel();
     if (future.valid()) {
-      const nb::gil_scoped_release released;
+      const Released released;
       future.wait();
     }
     throw;

@@ -13,5 +13,8 @@ void bind_dataset(nanobind::module_& module);
 void bind_reports(nanobind::module_& module);
 void bind_packing(nanobind::module_& module);
 void bind_verifying(nanobind::module_& module);
+void bind_augmentation(nanobind::module_& module);
+void bind_batch(nanobind::module_& module);
+void bind_loader(nanobind::module_& module);
 
 }  // namespace imgpack::python

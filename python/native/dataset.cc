@@ -19,6 +19,7 @@
 #include "imgpack/error.h"
 #include "python/native/arrays.h"
 #include "python/native/bindings.h"
+#include "python/native/released.h"
 #include "python/native/text.h"
 
 namespace imgpack::python {
@@ -45,7 +46,7 @@ auto labels(const Dataset& self, const std::optional<nb::str>& split) {
   const std::string name = split_name(split);
   std::vector<std::int64_t> values;
   {
-    const nb::gil_scoped_release released;
+    const Released released;
     values = self.labels(self.select(name));
   }
   const std::size_t count = values.size();
@@ -56,7 +57,7 @@ auto decode(const Dataset& self, std::int64_t record, std::uint64_t max_pixels) 
   const std::uint64_t number = record_number(self, record);
   DecodedImage image;
   {
-    const nb::gil_scoped_release released;
+    const Released released;
     image = self.decode(number, max_pixels);
   }
   return to_array(std::move(image.pixels), image.height, image.width, 3);
@@ -120,7 +121,7 @@ void bind_whole(nb::class_<Dataset>& dataset) {
       .def(
           "__init__",
           [](Dataset* self, const fs::path& path) {
-            const nb::gil_scoped_release released;
+            const Released released;
             new (self) Dataset(Dataset::open(path));
           },
           nb::arg("path"),
@@ -147,7 +148,7 @@ void bind_whole(nb::class_<Dataset>& dataset) {
       .def_prop_ro("class_to_idx", &class_to_idx, nb::sig("def class_to_idx(self) -> dict[str, int]"),
                    "Label of each class.")
       .def_prop_ro("splits", &split_names, nb::sig("def splits(self) -> list[str]"), "Names of the splits.")
-      .def("fingerprint", &Dataset::fingerprint, nb::call_guard<nb::gil_scoped_release>(),
+      .def("fingerprint", &Dataset::fingerprint, nb::call_guard<Released>(),
            "A number that is equal for datasets of equal content, in whatever format.");
 }
 

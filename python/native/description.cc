@@ -58,7 +58,8 @@ void bind_parts(nb::module_& module) {
           "type", [](const FieldSpec& self) { return text(to_string(self.type)); },
           "\"int64\", \"float32\" or \"bytes\".")
       .def_prop_ro(
-          "shape", [](const FieldSpec& self) { return nb::tuple(nb::cast(self.shape)); }, "Empty for one number.")
+          "shape", [](const FieldSpec& self) { return nb::tuple(nb::cast(self.shape)); },
+          nb::sig("def shape(self) -> tuple[int, ...]"), "Empty for one number.")
       .def("__repr__", [](const FieldSpec& self) {
         return nb::str("FieldSpec(name={!r}, type={!r}, shape={})")
             .format(text(self.name), text(to_string(self.type)), nb::tuple(nb::cast(self.shape)));

@@ -11,6 +11,7 @@
 #include "python/native/background.h"
 #include "python/native/bindings.h"
 #include "python/native/choices.h"
+#include "python/native/released.h"
 
 namespace imgpack::python {
 
@@ -89,7 +90,8 @@ void bind_options(nb::module_& module) {
       .def_prop_rw(
           "skip_errors", [](const BuildOptions& self) { return self.on_error == OnError::skip; },
           [](BuildOptions& self, bool skip) { self.on_error = skip ? OnError::skip : OnError::stop; })
-      .def("set_metadata", &set_metadata, nb::arg("values"), nb::sig("def set_metadata(self, values: dict[str, str])"));
+      .def("set_metadata", &set_metadata, nb::arg("values"),
+           nb::sig("def set_metadata(self, values: dict[str, str]) -> None"));
   def_choice(options, {"format", &format_from_name, Format::tfrecord}, &BuildOptions::format);
 }
 
@@ -113,8 +115,7 @@ void bind_packing(nb::module_& module) {
              nb::arg("progress").none());
   module.def("convert", &packed<&convert>, nb::arg("input"), nb::arg("output"), nb::arg("options"),
              nb::arg("progress").none());
-  module.def("merge", &merge, nb::arg("output"), nb::arg("inputs"), nb::arg("overwrite"),
-             nb::call_guard<nb::gil_scoped_release>());
+  module.def("merge", &merge, nb::arg("output"), nb::arg("inputs"), nb::arg("overwrite"), nb::call_guard<Released>());
 }
 
 }  // namespace imgpack::python
