@@ -25,6 +25,9 @@ def main():
         train = imgpack.MapDataset(data, split="train")
         image, label = train[5]
         assert isinstance(image, np.ndarray) and image.dtype == np.uint8 and image.shape[2] == 3 and label == 1
+        loader = imgpack.Loader(data, split="train", batch_size=4, transform=[imgpack.RandomResizedCrop(8)])
+        assert [(type(images), images.shape) for images, _ in loader] == [
+            (np.ndarray, (4, 3, 8, 8)), (np.ndarray, (2, 3, 8, 8))]
         try:
             imgpack.MapDataset(data, image="pil")
         except ImportError as error:

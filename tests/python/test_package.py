@@ -16,7 +16,8 @@ def test_the_installed_package_is_tested():
 def test_it_is_typed():
     assert (FOLDER / "py.typed").exists()
     stub = ast.parse((FOLDER / "_imgpack.pyi").read_text())
-    assert {"Dataset", "DatasetInfo", "BuildReport"} <= {node.name for node in stub.body if isinstance(node, ast.ClassDef)}
+    classes = {node.name for node in stub.body if isinstance(node, ast.ClassDef)}
+    assert {"Dataset", "DatasetInfo", "BuildReport", "Loader"} <= classes
 
 
 def test_everything_public_is_documented():
