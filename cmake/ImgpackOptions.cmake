@@ -90,6 +90,6 @@ if(IMGPACK_HAVE_CUDA)
   endif()
   set(CMAKE_CUDA_STANDARD 20)
 endif()
-# Nothing needs it yet; the reader's adapter will.
+# With -DCMAKE_PREFIX_PATH=$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)'), that of a Python.
 find_package(Torch QUIET)
 imgpack_find_part(TORCH Torch_FOUND "libtorch")

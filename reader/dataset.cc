@@ -1,6 +1,8 @@
 #include "imgpack/dataset.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +17,9 @@
 namespace imgpack {
 
 namespace {
+
+/// More pixels than this have no place in any memory, and their bytes could not be counted.
+constexpr std::uint64_t kMostPixels = std::numeric_limits<std::ptrdiff_t>::max() / RgbImage::kChannels;
 
 std::string split_names(const DatasetInfo& info) {
   std::vector<std::string> names;
@@ -63,6 +68,7 @@ std::vector<std::int64_t> Dataset::labels(std::span<const RecordRange> ranges) c
 
 DecodedImage Dataset::decode(std::uint64_t record, std::uint64_t max_pixels) const {
   const RecordMeta meta = store_->meta(record);
+  max_pixels = std::min(max_pixels, kMostPixels);
   DecodedImage image{.height = meta.height, .width = meta.width, .pixels = {}};
   if (std::uint64_t{meta.width} * meta.height <= max_pixels) {
     image.pixels.resize(std::size_t{meta.width} * meta.height * RgbImage::kChannels);

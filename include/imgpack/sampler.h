@@ -38,8 +38,8 @@ std::optional<LastBatch> last_batch_from_name(std::string_view name) noexcept;
 /// In which order.
 struct Sampling {
   Shuffle shuffle = Shuffle::full;
-  /// With Shuffle::block: records a block (0: about 4 MiB of payload), and blocks a window. A window's payloads should
-  /// fit in memory.
+  /// With Shuffle::block: records a block (0: about 4 MiB of payload), and blocks a window at most, besides what the
+  /// last window has of records that fill no block. A window's payloads should fit in memory.
   std::uint64_t block_records = 0;
   std::uint64_t window_blocks = 64;
   /// With weights or several datasets, where "each record once" has no meaning. 0: as many as there are records.
@@ -53,8 +53,8 @@ struct DatasetShare {
   /// Only these record numbers, in this order unless shuffled; instead of a split. May name a record several times.
   std::vector<std::uint64_t> records = {};
   /// Draws with replacement, in proportion to a weight for each class (records without a label are refused), or for
-  /// each sampled record in their order. At most one of the two; finite, not negative, not all 0. Takes 16 bytes of
-  /// memory a record.
+  /// each sampled record in their order; Sampling::shuffle has no meaning then. At most one of the two; finite, not
+  /// negative, not all 0. Takes 16 bytes of memory a record.
   std::vector<double> class_weights = {};
   std::vector<double> record_weights = {};
   /// Where several datasets are mixed: of the samples, relative to the others'. Every 4096 samples hold the proportions

@@ -85,11 +85,15 @@ std::size_t BatchJob::finish(std::vector<Damage>& damage) {
     damage.push_back(damage_of(error));
     ++own;
   }
-  substitute(failed);
+  const bool any_good = substitute(failed);
   memory_->skipped = static_cast<std::uint32_t>(own);
   std::copy_n(labels_.begin(), memory_->size, memory_->labels.begin());
   try {
-    if (plan_.mixer) mix();
+    if (any_good) {
+      if (plan_.mixer) mix();
+    } else {
+      std::fill(memory_->soft_labels.begin(), memory_->soft_labels.end(), 0.0F);
+    }
   } catch (...) {
     error_ = std::current_exception();
   }
@@ -97,7 +101,7 @@ std::size_t BatchJob::finish(std::vector<Damage>& damage) {
 }
 
 /// A copy of the nearest good sample before it, or else of the first good one, takes the place of each that failed.
-void BatchJob::substitute(std::span<const std::size_t> failed) {
+bool BatchJob::substitute(std::span<const std::size_t> failed) {
   const std::size_t bytes = memory_->format.image_bytes();
   std::vector<bool> good(samples_.size(), true);
   for (const std::size_t index : failed) good[index] = false;
@@ -106,6 +110,7 @@ void BatchJob::substitute(std::span<const std::size_t> failed) {
     if (index < memory_->size) memory_->mask[index] = 0;
     if (first_good == good.end()) {  // nothing but damage: a black image without a label
       std::memset(image(index), 0, bytes);
+      labels_[index] = kNoLabel;
       continue;
     }
     // In ascending order: what stands before it is good by now, unless there is nothing before it.
@@ -115,6 +120,7 @@ void BatchJob::substitute(std::span<const std::size_t> failed) {
     labels_[index] = labels_[from];
     good[index] = true;
   }
+  return first_good != good.end();
 }
 
 void BatchJob::mix() {

@@ -59,7 +59,8 @@ class BatchJob {
  private:
   void draw_samples();
   void describe();
-  void substitute(std::span<const std::size_t> failed);
+  /// Returns whether there was anything to take copies of.
+  bool substitute(std::span<const std::size_t> failed);
   void mix();
 
   const WorkPlan& plan_;

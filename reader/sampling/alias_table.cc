@@ -1,14 +1,18 @@
 #include "reader/sampling/alias_table.h"
 
-#include <numeric>
+#include <algorithm>
 
 namespace imgpack {
 
 AliasTable::AliasTable(std::span<const double> weights) : columns_(weights.size()) {
-  const double mean = std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
+  // Relative to the greatest, so that no sum overflows and no mean is rounded to 0.
+  const auto heaviest = std::max_element(weights.begin(), weights.end());
+  double sum = 0;
+  for (const double weight : weights) sum += weight / *heaviest;
+  const double mean = sum / static_cast<double>(weights.size());
   std::vector<std::uint64_t> small, large;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    columns_[i] = {.keep = weights[i] / mean, .alias = i};
+    columns_[i] = {.keep = weights[i] / *heaviest / mean, .alias = i};
     (columns_[i].keep < 1 ? small : large).push_back(i);
   }
   while (!small.empty() && !large.empty()) {
@@ -22,10 +26,14 @@ AliasTable::AliasTable(std::span<const double> weights) : columns_(weights.size(
       small.push_back(high);
     }
   }
-  // What rounding leaves over is full, unless it must never be drawn.
+  // What rounding leaves over is full, or, where it must never be drawn, another's.
   for (const std::uint64_t i : large) columns_[i].keep = 1;
   for (const std::uint64_t i : small) {
-    if (weights[i] > 0) columns_[i].keep = 1;
+    if (weights[i] > 0) {
+      columns_[i].keep = 1;
+    } else {
+      columns_[i].alias = static_cast<std::uint64_t>(heaviest - weights.begin());
+    }
   }
 }
 

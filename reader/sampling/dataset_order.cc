@@ -54,6 +54,9 @@ void DatasetOrder::choose_records(const DatasetShare& share) {
   }
   list_ = share.records;
   size_ = list_.size();
+  std::vector<std::uint64_t> sorted = list_;
+  std::sort(sorted.begin(), sorted.end());
+  repeats_ = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
 void DatasetOrder::choose_blocks(const DatasetShare& share, const Sampling& sampling) {
@@ -79,6 +82,7 @@ void DatasetOrder::choose_weights(const DatasetShare& share) {
     check_weights(share.record_weights, share);
     weights_ = AliasTable(share.record_weights);
   } else if (!share.class_weights.empty()) {
+    check_weights(share.class_weights, share);
     std::vector<double> weights(size_);
     for (std::uint64_t index = 0; index < size_; ++index) {
       const std::int64_t label = share.dataset.store().meta(record(index)).label;
@@ -113,22 +117,28 @@ void OrderCursor::begin_pass(std::uint64_t pass) {
 }
 
 /// Blocks begin `shift` records into the order, which is taken as a ring; what is left behind the last whole block
-/// belongs to the last window. So no record has a place that it is found at more often than others.
+/// belongs to the last window. So no record has a place that it is found at more often than others. Windows are as few
+/// as hold all blocks, and their numbers of blocks differ by one at most.
 std::uint64_t OrderCursor::blockwise(std::uint64_t pass, std::uint64_t position) {
   const std::uint64_t size = order_->size();
   const std::uint64_t block = order_->block_records();
-  const std::uint64_t window_size = order_->window_blocks() * block;
-  const std::uint64_t windows = std::max<std::uint64_t>(size / window_size, 1);
-  const std::uint64_t window = std::min(position / window_size, windows - 1);
+  const std::uint64_t blocks = all_->size();
+  const std::uint64_t windows = (blocks - 1) / order_->window_blocks() + 1;
+  const std::uint64_t less = blocks / windows;  // blocks of a smaller window
+  const std::uint64_t larger = blocks % windows;
+  const std::uint64_t at = std::min(position / block, blocks - 1);
+  const std::uint64_t window = at < larger * (less + 1) ? at / (less + 1) : (at - larger) / less;
+  const auto begin_of = [&](std::uint64_t number) { return (number * less + std::min(number, larger)) * block; };
+  const std::uint64_t begin = begin_of(window);
   if (!window_ || window_number_ != window) {
-    const std::uint64_t records = window + 1 == windows ? size - window * window_size : window_size;
+    const std::uint64_t end = window + 1 == windows ? size : begin_of(window + 1);
     window_number_ = window;
-    window_.emplace(records, random_key(seed_, epoch_, RandomPurpose::window, dataset_, pass) + window);
+    window_.emplace(end - begin, random_key(seed_, epoch_, RandomPurpose::window, dataset_, pass) + window);
   }
-  const std::uint64_t place = window * window_size + (*window_)(position - window * window_size);
+  const std::uint64_t place = begin + (*window_)(position - begin);
   const std::uint64_t number = place / block;
   const std::uint64_t unshifted =
-      number < all_->size() ? (*all_)(number)*block + place % block : place;  // behind the last whole block
+      number < blocks ? (*all_)(number)*block + place % block : place;  // behind the last whole block
   return (unshifted + shift_) % size;
 }
 
@@ -145,6 +155,7 @@ Sample OrderCursor::at(std::uint64_t pass, std::uint64_t position) {
   if (order_->shuffle() == Shuffle::full) index = (*all_)(position);
   if (order_->shuffle() == Shuffle::block) index = blockwise(pass, position);
   sample.record = order_->record(index);
+  if (order_->repeats()) sample.draw = pass * order_->size() + index;
   return sample;
 }
 

@@ -20,10 +20,13 @@ class DatasetOrder {
 
   /// Records that can be sampled: those of the split, or of the list.
   std::uint64_t size() const noexcept { return size_; }
+  /// Whether the list names a record several times.
+  bool repeats() const noexcept { return repeats_; }
   bool weighted() const noexcept { return !weights_.empty(); }
   const AliasTable& weights() const noexcept { return weights_; }
   Shuffle shuffle() const noexcept { return shuffle_; }
   std::uint64_t block_records() const noexcept { return block_records_; }
+  /// At most; the windows of an order differ by one block.
   std::uint64_t window_blocks() const noexcept { return window_blocks_; }
   /// The record that stands at `index` in the file's or the list's order. REQUIRES: index < size().
   std::uint64_t record(std::uint64_t index) const noexcept;
@@ -36,6 +39,7 @@ class DatasetOrder {
   std::vector<RecordRange> ranges_;
   std::vector<std::uint64_t> range_begins_;  ///< index of the first record of each range
   std::vector<std::uint64_t> list_;          ///< instead of ranges
+  bool repeats_ = false;
   std::uint64_t size_ = 0;
   Shuffle shuffle_ = Shuffle::full;
   std::uint64_t block_records_ = 0;

@@ -1,7 +1,6 @@
 #include "reader/sampling/mixture.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "reader/random/random_stream.h"
@@ -11,8 +10,10 @@ namespace imgpack {
 /// Largest remainders: each dataset gets its share rounded down, but at least one slot; what is left goes to those that
 /// are furthest below their share.
 Mixture::Mixture(std::span<const double> proportions) : counts_(proportions.size()), begins_(proportions.size()) {
-  const double sum = std::accumulate(proportions.begin(), proportions.end(), 0.0);
-  const auto share = [&](std::size_t i) { return proportions[i] / sum * static_cast<double>(kPeriod); };
+  const double greatest = *std::max_element(proportions.begin(), proportions.end());  // a plain sum might overflow
+  double sum = 0;
+  for (const double proportion : proportions) sum += proportion / greatest;
+  const auto share = [&](std::size_t i) { return proportions[i] / greatest / sum * static_cast<double>(kPeriod); };
   std::uint64_t used = 0;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     counts_[i] = std::max<std::uint64_t>(static_cast<std::uint64_t>(share(i)), 1);

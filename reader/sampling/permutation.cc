@@ -45,6 +45,7 @@ Permutation::Permutation(std::uint64_t size, std::uint64_t key) noexcept : size_
   rounds_ = size < kSmall ? kMaxRounds : kRounds;
   RandomStream stream(key, 0, 0);
   for (int round = 0; round < rounds_; ++round) round_keys_[static_cast<std::size_t>(round)] = stream.next_64();
+  swap_ = stream.next_32() & 1;
 }
 
 std::uint64_t Permutation::operator()(std::uint64_t index) const noexcept {
@@ -58,7 +59,7 @@ std::uint64_t Permutation::operator()(std::uint64_t index) const noexcept {
     }
     index = left * right_range_ + right;
   } while (index >= size_);
-  return index;
+  return index < 2 ? index ^ swap_ : index;
 }
 
 }  // namespace imgpack

@@ -143,13 +143,15 @@ std::uint64_t Sampler::fingerprint() const {
     digest.add(share.dataset.size());
     digest.add(std::string_view(share.split));
     digest.add(state.mixture ? state.mixture->counts()[i] : 0);
-    digest.add(state.orders[i].block_records());
-    digest.add(state.orders[i].window_blocks());
+    if (!state.orders[i].weighted()) {  // else draws are independent, and none of this is of meaning
+      digest.add(std::uint64_t{static_cast<std::uint8_t>(state.sampling.shuffle)});
+      digest.add(state.orders[i].block_records());
+      digest.add(state.orders[i].window_blocks());
+    }
     digest.add(share.records);
     digest.add(share.class_weights);
     digest.add(share.record_weights);
   }
-  digest.add(std::uint64_t{static_cast<std::uint8_t>(state.sampling.shuffle)});
   digest.add(state.samples);
   return digest.value();
 }
