@@ -123,6 +123,14 @@ class Program:
         self.ask(command, steps, size, struct.pack("<L", count), **where)
         return [self.line() for _ in range(count)]
 
+    def change_colors(self, ops, pixels):
+        """What each of the operations (kind, factor) makes of an array [height, width, 3]."""
+        height, width = pixels.shape[:2]
+        rest = struct.pack("<L", len(ops)) + b"".join(struct.pack("<Lf", kind, factor) for kind, factor in ops)
+        self.ask(3, [], (width, height), rest + pixels.tobytes())
+        for _ in ops:
+            yield numpy.frombuffer(self.process.stdout.read(pixels.size), numpy.uint8).reshape(pixels.shape)
+
     def close(self):
         self.process.stdin.close()
         return self.process.wait() == 0

@@ -7,6 +7,8 @@
 //   1  plans for as many records, from the given one on: their number -> a line each: the first stage's crop, then the
 //      operations on colors, then the rectangles that are erased, separated by ;
 //   2  mixes for as many batches, from the given one on: their number -> a line each: kind, share, rectangle
+//   3  operations on the colors of the image itself: their number; each as kind and factor (32-bit float); pixels
+//      -> the pixels after each of them alone
 #include <array>
 #include <bit>
 #include <cstdio>
@@ -20,6 +22,7 @@
 #include "mmap/little_endian.h"
 #include "reader/augment/augmenter.h"
 #include "reader/augment/batch_mixer.h"
+#include "reader/augment/color_ops.h"
 #include "reader/augment/sample_maker.h"
 
 namespace {
@@ -159,6 +162,24 @@ void print_mixes(const Request& request) {
   }
 }
 
+void change_colors(const Request& request) {
+  std::vector<ColorOp> ops(next_32());
+  for (auto& [kind, factor] : ops) {
+    kind = static_cast<ColorOp::Kind>(next_32());
+    factor = std::bit_cast<float>(next_32());
+  }
+  RgbImage image;
+  const RgbView view = image.resize(request.size);
+  if (!read_exactly(view.pixels, image.bytes().size())) std::exit(1);
+  RgbImage changed;
+  for (const ColorOp& op : ops) {
+    const RgbView out = changed.resize(request.size);
+    CopyRows(out).take(0, view);
+    apply_color(op, out);
+    std::fwrite(changed.bytes().data(), 1, changed.bytes().size(), stdout);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -172,8 +193,11 @@ int main() {
       case 1:
         print_plans(request);
         break;
-      default:
+      case 2:
         print_mixes(request);
+        break;
+      default:
+        change_colors(request);
     }
     std::fflush(stdout);
   }

@@ -21,6 +21,7 @@ import torch
 import torchvision as torchvision_package
 from PIL import Image, ImageFile
 from scipy import stats
+from torchvision.transforms import functional as F
 from torchvision.transforms import transforms as T
 
 from augment_client import (JPEG, PNG, RAW, Program, center_crop, cut_mix, erasing, flip, grayscale, jitter, mix_up,
@@ -151,6 +152,37 @@ def check_pixels(program, rand, noise, count):
     return wrong == 0 and all(kinds.values()) and refused < count // 20
 
 
+def check_colors(program, rand, noise):
+    """Operations on colors with many factors; hue on every color that there is."""
+    adjust = (F.adjust_brightness, F.adjust_contrast, F.adjust_saturation, F.adjust_hue)
+    good, count = True, 0
+
+    def compare(ops, pixels):
+        nonlocal good, count
+        image = Image.fromarray(pixels)
+        for (kind, factor), got in zip(ops, program.change_colors(ops, pixels)):
+            # The same single-precision number.
+            expected = adjust[kind](image, float(numpy.float32(factor)))
+            count += 1
+            if (got != numpy.asarray(expected)).any():
+                print(f"DIFFERENT: operation {kind} with factor {factor} on {image.size}")
+                good = False
+
+    for _ in range(30):
+        image = picture(rand, noise, side(rand, 200), side(rand, 200))
+        ops = [(kind, rand.choice((0, 1, rand.uniform(0, 1), rand.uniform(1, 3), rand.uniform(1, 100))))
+               for kind in range(3) for _ in range(6)]
+        ops += [(3, rand.choice((-0.5, 0, 0.5, rand.uniform(-0.5, 0.5)))) for _ in range(6)]
+        compare(ops, numpy.asarray(image))
+    every = numpy.arange(1 << 24, dtype=numpy.uint32).reshape(4096, 4096)
+    every = numpy.stack([every >> 16, every >> 8 & 255, every & 255], 2).astype(numpy.uint8)
+    # All hues go to all others: the hue after the shift decides the rest, and it takes every value for each color's
+    # saturation and brightness.
+    compare([(3, 0), (3, 0.37)], every)
+    print(f"{count} operations on colors compared")
+    return good
+
+
 def check_noise(program, rand, noise):
     """Where the rectangle is and what is around it exactly, its values as closely as logarithms and sines agree."""
     good = True
@@ -274,8 +306,8 @@ def main():
     rand = random.Random(options.seed)
     noise = numpy.random.default_rng(options.seed)
     program = Program(options.program)
-    results = [check_pixels(program, rand, noise, options.images), check_noise(program, rand, noise),
-               check_distributions(program)]
+    results = [check_pixels(program, rand, noise, options.images), check_colors(program, rand, noise),
+               check_noise(program, rand, noise), check_distributions(program)]
     results.append(program.close())
     return 0 if all(results) else 1
 

@@ -52,20 +52,17 @@ struct Pixels {
 std::uint64_t SumLuma(const std::uint8_t* rgb, std::size_t width) {
   const D32 d;
   const std::size_t lanes = hn::Lanes(d);
-  constexpr std::size_t kMostAdded = std::size_t{1} << 22;  // before a lane could overflow
-  std::uint64_t sum = 0;
+  V32 sums = hn::Zero(d);
   std::size_t x = 0;
-  while (x + lanes <= width) {
-    V32 sums = hn::Zero(d);
-    for (std::size_t i = 0; i < kMostAdded && x + lanes <= width; ++i, x += lanes) {
-      const Pixels pixels(rgb + 3 * x);
-      sums = hn::Add(sums, luma(pixels.r, pixels.g, pixels.b));
-    }
-    HWY_ALIGN std::int32_t parts[hn::MaxLanes(D32())];
-    hn::Store(sums, d, parts);
-    for (std::size_t i = 0; i < lanes; ++i) sum += static_cast<std::uint64_t>(parts[i]);
+  for (; x + lanes <= width; x += lanes) {
+    const Pixels pixels(rgb + 3 * x);
+    sums = hn::Add(sums, luma(pixels.r, pixels.g, pixels.b));
   }
-  return sum + plain::sum_luma(rgb + 3 * x, width - x);
+  HWY_ALIGN std::int32_t parts[hn::MaxLanes(D32())];
+  hn::Store(sums, d, parts);
+  std::uint64_t sum = plain::sum_luma(rgb + 3 * x, width - x);
+  for (std::size_t i = 0; i < lanes; ++i) sum += static_cast<std::uint64_t>(parts[i]);
+  return sum;
 }
 
 void BlendRowWith(std::uint8_t* values, std::size_t count, int from, float factor) {

@@ -7,7 +7,7 @@
 
 namespace imgpack {
 
-/// The sum of the pixels' luma().
+/// The sum of the pixels' luma(). REQUIRES: width < 2^23, which sums of 32 bits allow.
 std::uint64_t sum_luma(const std::uint8_t* rgb, std::size_t width);
 /// Every value `v` becomes blend(from, v, factor).
 void blend_row_with(std::uint8_t* values, std::size_t count, int from, float factor);
