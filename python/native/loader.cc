@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -33,16 +36,33 @@ struct SharedLoader {
   SharedLoader(std::vector<DatasetShare> shares, LoaderOptions options)
       : loader(std::move(shares), std::move(options)) {}
 
-  std::mutex mutex;
+  /// The mutex of this process. REQUIRES: the GIL.
+  std::mutex& mutex();
+
   Loader loader;
+
+ private:
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
+  pid_t process_ = ::getpid();
 };
+
+/// A thread that the child of a fork does not have may hold the parent's mutex: that one is left alone for good.
+std::mutex& SharedLoader::mutex() {
+  if (process_ != ::getpid()) {
+    static_cast<void>(mutex_.release());
+    mutex_ = std::make_unique<std::mutex>();
+    process_ = ::getpid();
+  }
+  return *mutex_;
+}
 
 /// What a call into a loader needs: no GIL, then the mutex, and threads that get no signals.
 class Entered {
  public:
-  explicit Entered(SharedLoader& shared) : lock_(shared.mutex) {}
+  explicit Entered(SharedLoader& shared) : mutex_(shared.mutex()), lock_(mutex_) {}
 
  private:
+  std::mutex& mutex_;
   // In this order: nobody waits for the GIL while it has the mutex.
   Released released_;
   std::lock_guard<std::mutex> lock_;

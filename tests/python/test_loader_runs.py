@@ -110,6 +110,22 @@ def test_other_processes(packed, method):
     assert records_of(train.batches()) == expected  # the parent goes on by itself
 
 
+def test_forked_while_another_thread_waits(packed):
+    slow = loader(packed, split=None, records=list(range(24)) * 100, batch_size=2400, threads=1,
+                  transform=[imgpack.RandomResizedCrop(160)])
+    thread = threading.Thread(target=lambda: next(iter(slow)))
+    thread.start()
+    while slow.stats()["threads"] == 0 or slow.stats()["wait_seconds"] == 0:
+        time.sleep(0.01)
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    child = context.Process(target=_records_in_child, args=(slow, answers))
+    child.start()
+    assert len(answers.get(timeout=120)[0]) == 2400
+    child.join()
+    thread.join()
+
+
 def _threads():
     return len(os.listdir("/proc/self/task"))
 
