@@ -17,6 +17,8 @@ function(imgpack_dependency_line linked out)
     set(line "imgpack_find_package(${CMAKE_MATCH_1})")
   elseif(linked MATCHES "^protobuf::")
     set(line "imgpack_find_package(Protobuf)")
+  elseif(linked STREQUAL "torch")
+    set(line "imgpack_find_package(Torch)")
   elseif(linked MATCHES "^::@")
     set(line "")  # CMake's mark of a link that another directory has added
   else()

@@ -53,6 +53,7 @@ class ColumnStore final : public StoreReader {
   PayloadPlace place(std::uint64_t record) const override {
     const std::span<const std::byte> payload = bytes(record).payload;
     return {.file = &parts_.data.path(),
+            .record = record,
             .offset = static_cast<std::uint64_t>(payload.data() - parts_.data.bytes().data()),
             .size = payload.size()};
   }

@@ -8,10 +8,12 @@
 #include <thread>
 #include <vector>
 
+#include "mmap/cpu_budget.h"
+
 namespace imgpack {
 
 unsigned thread_count(unsigned wanted) noexcept {
-  return wanted != 0 ? wanted : std::max(1u, std::thread::hardware_concurrency());
+  return wanted != 0 ? wanted : cpu_budget();
 }
 
 void parallel_blocks(std::uint64_t count, std::uint64_t block, unsigned threads,

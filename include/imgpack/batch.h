@@ -9,6 +9,8 @@
 #include <span>
 #include <string_view>
 
+#include "imgpack/loader_state.h"
+
 namespace imgpack {
 
 enum class DType : std::uint8_t { u8, f32, f16, bf16 };
@@ -56,7 +58,7 @@ class Batch {
   /// [N, soft_classes()] probabilities with MixUp or CutMix, else empty.
   std::span<float> soft_labels() const noexcept;
   std::uint32_t soft_classes() const noexcept;
-  /// 1: a sample; 0: padding, an image that was already in the epoch or that stands for a damaged record.
+  /// 1: a sample; 0: not to be counted: padding, or a copy of another sample in the place of a damaged record.
   std::span<const std::uint8_t> mask() const noexcept;
   /// Record number of each sample in its dataset, and which dataset, where several are mixed.
   std::span<const std::uint64_t> records() const noexcept;
@@ -65,8 +67,10 @@ class Batch {
   std::uint64_t epoch() const noexcept;
   /// Number of the global batch in the epoch (after a resume too).
   std::uint64_t step() const noexcept;
-  /// Damaged records that were left out of this batch.
+  /// Damaged records that copies of other samples stand for.
   std::uint32_t skipped() const noexcept;
+  /// Where a run stands that has used this batch and all before it: what a checkpoint keeps.
+  LoaderState state() const noexcept;
 
   /// What keeps the memory alive, for those who hand parts of it on.
   std::shared_ptr<const void> owner() const noexcept { return memory_; }

@@ -51,8 +51,8 @@ class Dataset {
   /// record and offset), unsupported, out_of_memory for more than `max_pixels`.
   DecodedImage decode(std::uint64_t record, std::uint64_t max_pixels = kDefaultMaxPixels) const;
 
-  /// Equal for datasets of equal content (keys, labels, splits, checksums) in whatever format. Costs nothing for
-  /// datasets that store their content digest; else reads the index once.
+  /// Equal for datasets of equal content (keys, labels, splits, checksums) in whatever format, if they are cut into the
+  /// same shards. Costs nothing for datasets that store their content digest; else reads the index once.
   std::uint64_t fingerprint() const;
 
  private:

@@ -21,6 +21,7 @@
 #include "imgpack/augmentation.h"
 #include "imgpack/batch.h"
 #include "imgpack/dataset.h"
+#include "imgpack/loader_state.h"
 #include "imgpack/sampler.h"
 
 namespace imgpack {
@@ -28,7 +29,7 @@ namespace imgpack {
 /// What a record that can't be decoded, or fails its checksum, means.
 enum class OnDamage : std::uint8_t {
   stop,  ///< next() throws when its batch is due; the batches before it are delivered
-  skip,  ///< its batch is smaller (with LastBatch::pad: padded), and damage() lists it
+  skip,  ///< a copy of another sample of its batch, masked, stands in its place, and damage() lists it
 };
 
 /// How payloads come from disk.
@@ -41,9 +42,12 @@ std::string_view to_string(ReadMode mode) noexcept;
 std::optional<ReadMode> read_mode_from_name(std::string_view name) noexcept;
 
 struct LoaderOptions {
-  std::string split = {};          ///< "" for all records
-  std::uint32_t batch_size = 64;   ///< of this rank; see global_batch_size
-  std::string device = "cpu";      ///< "cpu"; this build has no other
+  std::string split = {};        ///< "" for all records
+  std::uint32_t batch_size = 0;  ///< of each rank; 0: 64, or what global_batch_size says
+  /// Of all ranks together, who share it as evenly as it goes; 0: batch_size x world_size. The same global batch size
+  /// on another number of ranks gives the same global batches.
+  std::uint32_t global_batch_size = 0;
+  std::string device = "cpu";  ///< "cpu"; this build has no other
   std::uint64_t seed = 0;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
@@ -52,51 +56,39 @@ struct LoaderOptions {
   Layout layout = Layout::nchw;
   Sampling sampling = {};
   LastBatch last_batch = LastBatch::partial;
-  /// Of all ranks together; 0: batch_size * world_size. Another world size with the same global batch size gives the
-  /// same global batches.
-  std::uint32_t global_batch_size = 0;
-  unsigned threads = 0;  ///< that decode; 0: found by trying while running, within the CPUs this process may use
+  std::uint32_t classes = 0;  ///< of soft labels; 0: as many as the dataset names
+  /// Threads that decode; 0: found by trying while running, within the CPUs that this process may use, divided by
+  /// local_ranks.
+  unsigned threads = 0;
+  unsigned local_ranks = 1;            ///< processes with a loader on this machine
   std::uint32_t prefetch_batches = 0;  ///< made ahead of the consumer; 0: a few
+  bool prefetch_next_epoch = true;     ///< while the last batches of one are used, make the first of the next
   OnDamage on_damage = OnDamage::stop;
   bool verify_checksums = false;  ///< of each record that is read
   ReadMode read = ReadMode::automatic;
-  unsigned read_threads = 0;  ///< with ReadMode::unbuffered; 0: 8
+  unsigned read_threads = 0;                     ///< with ReadMode::unbuffered; 0: 8
   std::uint64_t max_pixels = kDefaultMaxPixels;  ///< larger images count as damaged
-};
-
-/// Where a run stands: enough to go on from there, on another number of ranks too.
-struct LoaderState {
-  std::uint64_t epoch = 0;
-  std::uint64_t samples = 0;  ///< of the epoch, of all ranks, in batches that have been delivered
-  std::uint64_t seed = 0;
-  std::uint64_t order = 0;    ///< Sampler::fingerprint()
-
-  /// {"version": 1, "epoch": 3, ...}; numbers that JSON readers round are written as hexadecimal strings.
-  std::string to_json() const;
-  /// Throws invalid_argument for what to_json() does not write.
-  static LoaderState from_json(std::string_view text);
-  bool operator==(const LoaderState&) const = default;
 };
 
 /// Time spent since the loader was made, over all threads, and what waited for what.
 struct LoaderStats {
   std::uint64_t batches = 0;  ///< delivered
   std::uint64_t samples = 0;
-  std::uint64_t damaged = 0;  ///< records
-  std::uint64_t bytes_read = 0;  ///< of records
-  double read_seconds = 0;       ///< waiting for the disk: unbuffered reads, and page faults where they are visible
-  double decode_seconds = 0;     ///< with crop and resize
-  double augment_seconds = 0;    ///< everything behind that
-  double idle_seconds = 0;       ///< threads without work: the consumer is the bound
-  double wait_seconds = 0;       ///< the consumer in next(): the loader is the bound
-  double ready_batches = 0;      ///< mean number of finished batches that waited for the consumer
-  unsigned threads = 0;          ///< at work now
+  std::uint64_t damaged = 0;      ///< records
+  std::uint64_t bytes_read = 0;   ///< of records
+  double read_seconds = 0;        ///< waiting for the disk: unbuffered reads, and page faults where they are visible
+  double decode_seconds = 0;      ///< with crop and resize
+  double augment_seconds = 0;     ///< everything behind that
+  double idle_seconds = 0;        ///< threads without work: the consumer is the bound
+  double wait_seconds = 0;        ///< the consumer in next(): the loader is the bound
+  double ready_batches = 0;       ///< mean number of finished batches that waited for the consumer
+  unsigned threads = 0;           ///< at work now
   std::uint64_t page_faults = 0;  ///< that had to read from disk
   bool read_ahead = false;        ///< switched on since pages were missing
 };
 
-/// A pass over the data. Move-only; destroying it, early or not, stops the work for it. One a loader at a time: beginning
-/// another ends this one, whose next() then throws invalid_argument. Not thread-safe.
+/// A pass over the data. Move-only; destroying it, early or not, stops the work for it. One a loader at a time:
+/// beginning another ends this one, whose next() then throws invalid_argument. Not thread-safe.
 class Epoch {
  public:
   class Iterator;
@@ -115,6 +107,7 @@ class Epoch {
   /// Batches of this rank that are left.
   std::uint64_t batches_left() const noexcept;
 
+  /// Asks for a batch: once for each epoch.
   Iterator begin();
   std::default_sentinel_t end() const noexcept { return {}; }
 
@@ -156,20 +149,24 @@ class Loader {
  public:
   /// Throws invalid_argument, not_found (split), unsupported (device).
   Loader(const Dataset& dataset, LoaderOptions options);
-  /// Several datasets mixed; options.split must be empty, since each share has its own.
+  /// Several datasets mixed, or lists of records, or weights; options.split must be empty, since each share has its
+  /// own.
   Loader(std::vector<DatasetShare> shares, LoaderOptions options);
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
   ~Loader();
 
-  /// Begins epoch `number`, or goes on in it if restore() was called with a state in it.
+  /// Begins epoch `number`; after restore(), goes on where the state stands, and throws invalid_argument for the number
+  /// of another epoch.
   Epoch epoch(std::uint64_t number);
-  /// The epoch after the last one that was begun; at first, or after restore(), the one that state() names.
+  /// The epoch after the last one that was begun; at first epoch 0, after restore() the rest of the state's.
   Epoch epoch();
 
-  /// Where the consumer stands.
+  /// Where the consumer stands: Batch::state() of the last batch that next() gave. For a program that fetches batches
+  /// ahead of their use, the batch's own state is the right one.
   LoaderState state() const;
-  /// Throws invalid_argument if the state is of another dataset, or of another way of sampling it.
+  /// Ends the epoch that is under way and stands where `state` does, with its seed. Throws invalid_argument if the
+  /// state is of another dataset, or of another way of sampling it.
   void restore(const LoaderState& state);
 
   /// Of an epoch, of all ranks.
@@ -179,11 +176,13 @@ class Loader {
   const LoaderOptions& options() const noexcept;
   const Sampler& sampler() const noexcept;
 
+  /// Thread-safe.
   LoaderStats stats() const;
-  /// Damaged records met with OnDamage::skip: the first 1000 of them.
+  /// Damaged records met with OnDamage::skip: the first 1000 of them. Thread-safe.
   std::vector<Damage> damage() const;
 
  private:
+  friend class Epoch;
   struct State;
   std::shared_ptr<State> state_;
 };

@@ -7,7 +7,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "imgpack/dataset.h"
@@ -32,28 +35,32 @@ enum class LastBatch : std::uint8_t {
 std::string_view to_string(LastBatch last) noexcept;
 std::optional<LastBatch> last_batch_from_name(std::string_view name) noexcept;
 
-/// What is sampled besides a split, and how.
+/// In which order.
 struct Sampling {
   Shuffle shuffle = Shuffle::full;
-  /// With Shuffle::block: records a block (0: about 4 MiB of payload), and blocks a window. A window's payloads should
-  /// fit in memory.
+  /// With Shuffle::block: records a block (0: about 4 MiB of payload), and blocks a window at most, besides what the
+  /// last window has of records that fill no block. A window's payloads should fit in memory.
   std::uint64_t block_records = 0;
   std::uint64_t window_blocks = 64;
-  /// Only these record numbers, in this order unless shuffled; instead of a split.
-  std::vector<std::uint64_t> records = {};
-  /// Draws with replacement, in proportion to a weight for each class or for each sampled record (in their order). At
-  /// most one of the two; finite, not negative, not all 0. Takes 16 bytes of memory a record.
-  std::vector<double> class_weights = {};
-  std::vector<double> record_weights = {};
-  /// With weights or several datasets, where "once each" has no meaning. 0: as many as there are records.
+  /// With weights or several datasets, where "each record once" has no meaning. 0: as many as there are records.
   std::uint64_t samples_per_epoch = 0;
 };
 
-/// One of several datasets that are sampled together.
+/// What is sampled of a dataset.
 struct DatasetShare {
   Dataset dataset;
-  std::string split = {};
-  double proportion = 1;  ///< of the samples, relative to the others'; rounded so that 4096 samples hold it exactly
+  std::string split = {};  ///< "" for all records
+  /// Only these record numbers, in this order unless shuffled; instead of a split. May name a record several times.
+  std::vector<std::uint64_t> records = {};
+  /// Draws with replacement, in proportion to a weight for each class (records without a label are refused), or for
+  /// each sampled record in their order; Sampling::shuffle has no meaning then. At most one of the two; finite, not
+  /// negative, not all 0. Takes 16 bytes of memory a record.
+  std::vector<double> class_weights = {};
+  std::vector<double> record_weights = {};
+  /// Where several datasets are mixed: of the samples, relative to the others'. Every 4096 samples hold the proportions
+  /// as exactly as whole numbers can, at least one of each dataset. Each dataset is gone through again and again, in a
+  /// new order each time and on through the epochs, so that all of it is seen however small its proportion.
+  double proportion = 1;
 };
 
 /// A record to be loaded.
@@ -63,6 +70,12 @@ struct Sample {
   bool padding = false;       ///< stands in for nothing: not to be counted
   /// Tells apart the occurrences of a record in one epoch, where it may come more than once; 0 otherwise.
   std::uint64_t draw = 0;
+};
+
+/// What Shuffle::block reads at a time.
+struct SampleWindow {
+  std::uint64_t end = 0;  ///< position behind the window's last
+  std::vector<RecordRange> records;
 };
 
 /// How an epoch's samples are dealt out to ranks.
@@ -88,6 +101,8 @@ class Sampler {
  public:
   /// Throws invalid_argument for options that contradict each other or the datasets, not_found for a split, damaged.
   static Sampler create(std::vector<DatasetShare> shares, const Sampling& sampling, std::uint64_t seed);
+  /// The same with another seed.
+  Sampler with_seed(std::uint64_t seed) const;
 
   /// Of an epoch.
   std::uint64_t samples() const noexcept;
@@ -97,16 +112,18 @@ class Sampler {
   Sample at(std::uint64_t epoch, std::uint64_t position) const;
   /// The same for positions [begin, begin + out.size()).
   void fill(std::uint64_t epoch, std::uint64_t begin, std::span<Sample> out) const;
-  /// Consecutive positions whose records lie near each other on disk, in any order; 1 where that is never so.
-  std::uint64_t locality() const noexcept;
+  /// The window that `position` lies in: what is to be read ahead in long reads. Nothing where records are not read in
+  /// blocks: other shuffles, lists, weights, mixtures.
+  std::optional<SampleWindow> window(std::uint64_t epoch, std::uint64_t position) const;
 
   /// Tells what decides the order besides seed and epoch: datasets, splits, lists, weights, shuffle.
   std::uint64_t fingerprint() const;
 
  private:
   struct State;
-  explicit Sampler(std::shared_ptr<const State> state);
+  Sampler(std::shared_ptr<const State> state, std::uint64_t seed);
   std::shared_ptr<const State> state_;
+  std::uint64_t seed_ = 0;
 };
 
 /// Global batches of an epoch of `samples` from position `first` on.

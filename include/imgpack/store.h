@@ -33,6 +33,7 @@ bool format_available(Format format) noexcept;
 /// Where a record's payload lies on disk: for unbuffered reads and for error messages.
 struct PayloadPlace {
   const std::filesystem::path* file = nullptr;  ///< owned by the store
+  std::uint64_t record = 0;                     ///< number in that file
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
 };

@@ -22,10 +22,9 @@ IMGPACK_HD constexpr PhiloxBlock philox4x32(PhiloxBlock counter, std::uint64_t k
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product0 = std::uint64_t{kMultiplier0} * counter.words[0];
     const std::uint64_t product1 = std::uint64_t{kMultiplier1} * counter.words[2];
-    counter = {{static_cast<std::uint32_t>(product1 >> 32) ^ counter.words[1] ^ key0,
-                static_cast<std::uint32_t>(product1),
-                static_cast<std::uint32_t>(product0 >> 32) ^ counter.words[3] ^ key1,
-                static_cast<std::uint32_t>(product0)}};
+    counter = {
+        {static_cast<std::uint32_t>(product1 >> 32) ^ counter.words[1] ^ key0, static_cast<std::uint32_t>(product1),
+         static_cast<std::uint32_t>(product0 >> 32) ^ counter.words[3] ^ key1, static_cast<std::uint32_t>(product0)}};
     key0 += kWeyl0;
     key1 += kWeyl1;
   }

@@ -3,7 +3,7 @@
 // Every random choice of the reader comes from a stream named by numbers:
 //
 //   key    = first 64 bits of philox(counter = (epoch low, epoch high, purpose, dataset), key = seed)
-//   key    = first 64 bits of philox(counter = (draw low, draw high, 0, 1), key)                where draw != 0
+//   key    = first 64 bits of philox(counter = (draw low, draw high, 0, 2^31), key)             where draw != 0
 //   block  = philox(counter = (item low, item high, operation, block number), key)
 //
 // with `item` a record or a position, `operation` the place of a step in the list, and block numbers from 0 on.
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <numbers>
 
+#include "reader/random/multiply_high.h"
 #include "reader/random/philox.h"
 
 namespace imgpack {
@@ -31,9 +32,8 @@ constexpr PhiloxBlock counter_of(std::uint64_t low, std::uint32_t third, std::ui
 /// The key of one purpose in one epoch, for one of several datasets, for one of several draws.
 constexpr std::uint64_t random_key(std::uint64_t seed, std::uint64_t epoch, RandomPurpose purpose,
                                    std::uint32_t dataset = 0, std::uint64_t draw = 0) noexcept {
-  const std::uint64_t key =
-      low_64(philox4x32(counter_of(epoch, static_cast<std::uint32_t>(purpose), dataset), seed));
-  return draw == 0 ? key : low_64(philox4x32(counter_of(draw, 0, 1), key));
+  const std::uint64_t key = low_64(philox4x32(counter_of(epoch, static_cast<std::uint32_t>(purpose), dataset), seed));
+  return draw == 0 ? key : low_64(philox4x32(counter_of(draw, 0, 1u << 31), key));
 }
 
 /// Consecutive random numbers of one operation on one item. Cheap to make; not thread-safe.
@@ -58,9 +58,7 @@ class RandomStream {
   /// In [low, high), or low if they are equal.
   constexpr double uniform(double low, double high) noexcept { return low + (high - low) * uniform(); }
   /// In [0, count); each value's probability differs from 1 / count by 2^-64 at most. REQUIRES: count > 0.
-  constexpr std::uint64_t below(std::uint64_t count) noexcept {
-    return static_cast<std::uint64_t>(static_cast<unsigned __int128>(next_64()) * count >> 64);
-  }
+  std::uint64_t below(std::uint64_t count) noexcept { return multiply_high(next_64(), count); }
   /// Standard normal (Box and Muller).
   double normal() noexcept {
     const double radius = std::sqrt(-2 * std::log(1 - uniform()));

@@ -1,0 +1,139 @@
+#include "reader/pipeline/batch_job.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "imgpack/record.h"
+#include "reader/random/random_stream.h"
+#include "reader/record_error.h"
+
+namespace imgpack {
+
+BatchJob::BatchJob(const WorkPlan& plan, const Place& place, BatchPool& pool)
+    : plan_(plan), place_(place), part_(batch_part(plan.sampler.samples(), place.first, plan.shape)) {
+  draw_samples();
+  labels_.assign(samples_.size(), kNoLabel);
+  memory_ = pool.take(static_cast<std::uint32_t>(part_.size()), static_cast<std::uint32_t>(samples_.size()));
+  chunks_ = (samples_.size() + plan.chunk_samples - 1) / plan.chunk_samples;
+  fetched_.resize(chunks_);
+  describe();
+}
+
+void BatchJob::draw_samples() {
+  const Sampler sampler = plan_.sampler.with_seed(place_.seed);
+  const std::uint64_t all = sampler.samples();
+  samples_.resize(static_cast<std::size_t>(part_.size()) + (plan_.mixer ? 1 : 0));
+  const std::size_t own = static_cast<std::size_t>(part_.end - part_.begin);
+  sampler.fill(place_.epoch, part_.begin, std::span(samples_).first(own));
+  for (std::size_t i = 0; i < part_.padding; ++i) {  // goes on with what comes next, from the beginning if need be
+    samples_[own + i] = sampler.at(place_.epoch, (part_.end + i) % all);
+    samples_[own + i].padding = true;
+  }
+  if (plan_.mixer) {
+    const std::uint64_t previous = part_.begin > part_.global_begin ? part_.begin - 1 : part_.global_end - 1;
+    samples_.back() = sampler.at(place_.epoch, previous);
+  }
+}
+
+void BatchJob::describe() {
+  memory_->epoch = place_.epoch;
+  memory_->step = place_.first / plan_.shape.global_batch_size;
+  const bool last = batch_count(plan_.sampler.samples(), part_.global_end, plan_.shape) == 0;
+  memory_->after = {.epoch = place_.epoch + (last ? 1 : 0),
+                    .samples = last ? 0 : part_.global_end,
+                    .seed = place_.seed,
+                    .order = place_.order};
+  for (std::size_t i = 0; i < memory_->size; ++i) {
+    memory_->records[i] = samples_[i].record;
+    memory_->datasets[i] = samples_[i].dataset;
+    memory_->mask[i] = samples_[i].padding ? 0 : 1;
+  }
+}
+
+std::uint64_t BatchJob::augment_key(const Sample& sample) const noexcept {
+  return random_key(place_.seed, place_.epoch, RandomPurpose::augment, sample.dataset, sample.draw);
+}
+
+std::pair<std::size_t, std::size_t> BatchJob::chunk(std::size_t number) const noexcept {
+  const std::size_t begin = number * plan_.chunk_samples;
+  return {begin, std::min(begin + plan_.chunk_samples, samples_.size())};
+}
+
+void BatchJob::fail(std::size_t index, Error error) {
+  const std::lock_guard lock(mutex_);
+  failures_.emplace_back(index, std::move(error));
+}
+
+void BatchJob::fail(std::exception_ptr error) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (!error_) error_ = std::move(error);
+}
+
+std::size_t BatchJob::finish(std::vector<Damage>& damage) {
+  if (error_) return 0;
+  std::sort(failures_.begin(), failures_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (!failures_.empty() && plan_.options.on_damage == OnDamage::stop) {
+    error_ = std::make_exception_ptr(failures_.front().second);
+    return 0;
+  }
+  std::vector<std::size_t> failed;
+  std::size_t own = 0;
+  for (const auto& [index, error] : failures_) {
+    failed.push_back(index);
+    if (index >= memory_->size) continue;  // the neighbour, which is reported where it belongs
+    damage.push_back(damage_of(error));
+    ++own;
+  }
+  const bool any_good = substitute(failed);
+  memory_->skipped = static_cast<std::uint32_t>(own);
+  std::copy_n(labels_.begin(), memory_->size, memory_->labels.begin());
+  try {
+    if (any_good) {
+      if (plan_.mixer) mix();
+    } else {
+      std::fill(memory_->soft_labels.begin(), memory_->soft_labels.end(), 0.0F);
+    }
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+  return own;
+}
+
+/// A copy of the nearest good sample before it, or else of the first good one, takes the place of each that failed.
+bool BatchJob::substitute(std::span<const std::size_t> failed) {
+  const std::size_t bytes = memory_->format.image_bytes();
+  std::vector<bool> good(samples_.size(), true);
+  for (const std::size_t index : failed) good[index] = false;
+  const auto first_good = std::find(good.begin(), good.end(), true);
+  for (const std::size_t index : failed) {
+    if (index < memory_->size) memory_->mask[index] = 0;
+    if (first_good == good.end()) {  // nothing but damage: a black image without a label
+      std::memset(image(index), 0, bytes);
+      labels_[index] = kNoLabel;
+      continue;
+    }
+    // In ascending order: what stands before it is good by now, unless there is nothing before it.
+    const std::size_t from =
+        index > 0 && good[index - 1] ? index - 1 : static_cast<std::size_t>(first_good - good.begin());
+    std::memcpy(image(index), image(from), bytes);
+    labels_[index] = labels_[from];
+    good[index] = true;
+  }
+  return first_good != good.end();
+}
+
+void BatchJob::mix() {
+  const std::uint64_t key = random_key(place_.seed, place_.epoch, RandomPurpose::batch);
+  const Mix drawn = plan_.mixer->draw(key, part_.global_begin);
+  const std::size_t previous = samples_.size() - 1;
+  plan_.mixer->mix_labels(drawn, memory_->labels, labels_[previous], memory_->soft_labels);
+  plan_.mixer->mix_images(drawn, memory_->images.bytes().data(), memory_->size, image(previous));
+}
+
+Batch BatchJob::take() {
+  if (error_) std::rethrow_exception(error_);
+  return Batch(std::move(memory_));
+}
+
+}  // namespace imgpack

@@ -1,0 +1,80 @@
+// A batch in the making: its samples, its memory, and how far it has come. Chunks of it are made on different threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "imgpack/error.h"
+#include "imgpack/sampler.h"
+#include "reader/pipeline/batch_memory.h"
+#include "reader/pipeline/record_source.h"
+#include "reader/pipeline/work_plan.h"
+
+namespace imgpack {
+
+class BatchJob {
+ public:
+  /// What a run knows of a batch.
+  struct Place {
+    std::uint64_t epoch = 0;
+    std::uint64_t first = 0;  ///< position of the global batch
+    std::uint64_t seed = 0;
+    std::uint64_t order = 0;  ///< for the state
+  };
+
+  /// Draws the samples and takes memory. Throws std::bad_alloc. REQUIRES: plan outlives the job.
+  BatchJob(const WorkPlan& plan, const Place& place, BatchPool& pool);
+
+  const Place& place() const noexcept { return place_; }
+  const BatchPart& part() const noexcept { return part_; }
+  /// Of this rank, and behind them, if batches are mixed, the one before the first.
+  const std::vector<Sample>& samples() const noexcept { return samples_; }
+  /// Where sample number `index` goes.
+  std::byte* image(std::size_t index) const noexcept { return memory_->image(index); }
+  void set_label(std::size_t index, std::int64_t label) noexcept { labels_[index] = label; }
+  std::uint64_t augment_key(const Sample& sample) const noexcept;
+
+  std::size_t chunks() const noexcept { return chunks_; }
+  /// Samples [begin, end) of a chunk.
+  std::pair<std::size_t, std::size_t> chunk(std::size_t number) const noexcept;
+  /// Records of a chunk that were read ahead, empty where they come from the mapping. Set before the chunk is made.
+  std::vector<FetchedRecord>& fetched(std::size_t chunk) noexcept { return fetched_[chunk]; }
+
+  /// Notes that sample number `index` can't be made. Thread-safe.
+  void fail(std::size_t index, Error error);
+  /// Notes that the whole batch can't be made. Thread-safe; the first one counts.
+  void fail(std::exception_ptr error) noexcept;
+
+  /// When all chunks have been made: mixes, puts copies in the place of damaged records. Returns how many there are.
+  /// Not thread-safe.
+  std::size_t finish(std::vector<Damage>& damage);
+  /// The finished batch. Throws what went wrong.
+  Batch take();
+
+ private:
+  void draw_samples();
+  void describe();
+  /// Returns whether there was anything to take copies of.
+  bool substitute(std::span<const std::size_t> failed);
+  void mix();
+
+  const WorkPlan& plan_;
+  Place place_;
+  BatchPart part_;
+  std::vector<Sample> samples_;
+  std::vector<std::int64_t> labels_;  ///< of samples_
+  std::shared_ptr<BatchMemory> memory_;
+  std::size_t chunks_ = 0;
+  std::vector<std::vector<FetchedRecord>> fetched_;
+
+  std::mutex mutex_;  ///< of what follows
+  std::vector<std::pair<std::size_t, Error>> failures_;
+  std::exception_ptr error_;
+};
+
+}  // namespace imgpack

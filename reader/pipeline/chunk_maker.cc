@@ -1,0 +1,105 @@
+#include "reader/pipeline/chunk_maker.h"
+
+#include <sys/resource.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "codec/other/other_image.h"
+#include "imgpack/error.h"
+#include "reader/record_error.h"
+
+namespace imgpack {
+
+namespace {
+
+/// Errors of which a record is to blame; others end the epoch whatever the policy.
+bool is_damage(const Error& error) noexcept {
+  switch (error.code()) {
+    case ErrorCode::damaged:
+    case ErrorCode::unsupported:
+    case ErrorCode::out_of_memory:
+      return true;
+    default:
+      return false;
+  }
+}
+
+ImageResult check_bytes(const RecordMeta& meta, const RecordBytes& bytes) {
+  if (record_checksum(bytes.payload, bytes.segments) == meta.checksum) return {};
+  return {ImageStatus::damaged, "its bytes do not have the checksum that its record says"};
+}
+
+}  // namespace
+
+std::uint64_t disk_faults() noexcept {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<std::uint64_t>(usage.ru_majflt);
+}
+
+ChunkMaker::ChunkMaker(const WorkPlan& plan, Counters& counters)
+    : plan_(plan), counters_(counters), maker_(plan.augmenter.format(), &decode_other_image, plan.options.max_pixels) {}
+
+void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>& cancelled) noexcept {
+  StopWatch watch;
+  const auto [begin, end] = job.chunk(chunk);
+  std::vector<FetchedRecord>& fetched = job.fetched(chunk);
+  try {
+    for (std::size_t index = begin; index < end; ++index) {
+      if (cancelled.load(std::memory_order_relaxed)) return;
+      try {
+        make_sample(job, index, fetched.empty() ? nullptr : &fetched[index - begin]);
+      } catch (const Error& error) {
+        if (!is_damage(error)) throw;
+        job.fail(index, error);
+      }
+    }
+  } catch (...) {
+    job.fail(std::current_exception());
+  }
+  fetched.clear();
+  count(counters_.decode_ns, watch.lap());
+  count(counters_.samples, end - begin);
+}
+
+void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched) {
+  const Sample& sample = job.samples()[index];
+  const StoreReader& store = plan_.sampler.shares()[sample.dataset].dataset.store();
+  const RecordMeta meta = store.meta(sample.record);
+  const RecordBytes bytes =
+      fetched != nullptr && fetched->memory != nullptr ? fetched->bytes : store.bytes(sample.record);
+  job.set_label(index, meta.label);
+  count(counters_.bytes_read, bytes.payload.size() + bytes.segments.size());
+  ImageResult result;
+  if (meta.width == 0 || meta.height == 0) {
+    result = {ImageStatus::damaged, "its record says that it has no pixels"};
+  } else if (plan_.options.verify_checksums) {
+    result = check_bytes(meta, bytes);
+  }
+  if (result.ok()) {
+    auto made = plan_.augmenter.plan(job.augment_key(sample), sample.record, {meta.width, meta.height});
+    if (const std::string* reason = std::get_if<std::string>(&made)) {
+      result = {ImageStatus::unsupported, *reason};
+    } else {
+      const SamplePlan& plan = std::get<SamplePlan>(made);
+      const Size size = plan.size();
+      if (size != Size{plan_.format.image.width, plan_.format.image.height}) {
+        throw Error(
+            ErrorCode::invalid_argument,
+            fmt::format("record {} becomes {}x{} pixels, others {}x{}: a batch needs a transform that gives all "
+                        "images one size",
+                        sample.record, size.width, size.height, plan_.format.image.width, plan_.format.image.height),
+            {.file = store.path().native(), .record = sample.record, .offset = {}});
+      }
+      result = maker_.make(meta, bytes, plan, job.image(index));
+    }
+  }
+  if (!result.ok()) throw record_error(store, sample.record, result);
+}
+
+}  // namespace imgpack

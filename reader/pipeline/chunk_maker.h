@@ -1,0 +1,34 @@
+// One thread's tools for making the samples of a chunk.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "reader/augment/sample_maker.h"
+#include "reader/pipeline/batch_job.h"
+#include "reader/pipeline/counters.h"
+#include "reader/pipeline/work_plan.h"
+
+namespace imgpack {
+
+/// Not thread-safe.
+class ChunkMaker {
+ public:
+  /// REQUIRES: both outlive it.
+  ChunkMaker(const WorkPlan& plan, Counters& counters);
+
+  /// Makes all samples of a chunk, or those before `cancelled` becomes true. What goes wrong is noted in the job.
+  void make(BatchJob& job, std::size_t chunk, const std::atomic<bool>& cancelled) noexcept;
+
+ private:
+  void make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched);
+
+  const WorkPlan& plan_;
+  Counters& counters_;
+  SampleMaker maker_;
+};
+
+/// Page faults of the calling thread so far that had to wait for a disk.
+std::uint64_t disk_faults() noexcept;
+
+}  // namespace imgpack

@@ -1,0 +1,359 @@
+#include "reader/pipeline/engine.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "imgpack/error.h"
+#include "reader/pipeline/chunk_maker.h"
+
+namespace imgpack {
+
+namespace {
+
+constexpr std::size_t kMostDamage = 1000;
+
+/// Signals are for the program's own threads.
+class BlockedSignals {
+ public:
+  BlockedSignals() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace
+
+Engine::Engine(const WorkPlan& plan, Counters& counters)
+    : plan_(plan),
+      counters_(counters),
+      process_(getpid()),
+      pool_(BatchPool::create(plan.format, plan.options.prefetch_batches + 1)),
+      tuner_(plan.start_threads, plan.most_threads) {
+  if (plan.options.read == ReadMode::unbuffered) unbuffered_.emplace(plan.sampler.shares());
+}
+
+Engine::~Engine() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    if (run_) run_->cancelled_ = true;
+    if (next_) next_->cancelled_ = true;
+  }
+  work_.notify_all();
+  reads_.notify_all();
+  parked_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : readers_) thread.join();
+}
+
+bool Engine::here() const noexcept {
+  return getpid() == process_;
+}
+
+std::shared_ptr<Run> Engine::begin(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed, std::uint64_t order) {
+  const std::lock_guard lock(mutex_);
+  const auto drop = [](std::shared_ptr<Run>& run) {
+    if (!run) return;
+    run->cancelled_ = true;
+    run->entries_.clear();
+    run.reset();
+  };
+  drop(run_);
+  if (next_ && (next_->epoch_ != epoch || first != 0 || next_->seed_ != seed)) drop(next_);
+  run_ = next_ ? std::move(next_) : std::make_shared<Run>(epoch, first, seed, order);
+  next_.reset();
+  start_threads();
+  work_.notify_all();
+  return run_;
+}
+
+/// As many as the machine gives, if it gives one.
+void Engine::start_threads() {
+  const BlockedSignals blocked;
+  const auto fill = [](std::vector<std::thread>& threads, std::size_t wanted, auto&& start) {
+    while (threads.size() < wanted) {
+      try {
+        threads.push_back(start(static_cast<unsigned>(threads.size())));
+      } catch (const std::system_error&) {
+        if (threads.empty()) throw;
+        return;
+      }
+    }
+  };
+  fill(threads_, tuner_.threads(), [this](unsigned number) { return std::thread([this, number] { work(number); }); });
+  if (unbuffered_) {
+    fill(readers_, plan_.options.read_threads, [this](unsigned) { return std::thread([this] { read(); }); });
+  }
+}
+
+void Engine::end(Run& run) noexcept {
+  run.cancelled_ = true;
+  const std::lock_guard lock(mutex_);
+  run.entries_.clear();
+  if (run_.get() == &run) run_.reset();
+}
+
+bool Engine::exhausted(const Run& run) const noexcept {
+  return batch_count(plan_.sampler.samples(), run.next_, plan_.shape) == 0;
+}
+
+bool Engine::ready(const Run& run) const noexcept {
+  if (run_.get() != &run || run.error_) return true;
+  if (run.entries_.empty()) return exhausted(run) && !run.opening_;
+  return run.entries_.front()->finished;
+}
+
+bool Engine::wait(Run& run, std::chrono::milliseconds timeout) {
+  StopWatch watch;
+  Lock lock(mutex_);
+  const bool result = ready_.wait_for(lock, timeout, [&] { return ready(run); });
+  count(counters_.wait_ns, watch.lap());
+  return result;
+}
+
+std::optional<Batch> Engine::next(Run& run) {
+  StopWatch watch;
+  Lock lock(mutex_);
+  ready_.wait(lock, [&] { return ready(run); });
+  count(counters_.wait_ns, watch.lap());
+  if (run_.get() != &run) {
+    throw Error(ErrorCode::invalid_argument, "this epoch is over: another one was begun, or it was stopped");
+  }
+  if (run.error_) std::rethrow_exception(run.error_);
+  if (run.entries_.empty()) return std::nullopt;
+  const auto finished =
+      std::count_if(run.entries_.begin(), run.entries_.end(), [](const auto& e) { return e->finished; });
+  const std::shared_ptr<Run::Entry> entry = std::move(run.entries_.front());
+  run.entries_.pop_front();
+  lock.unlock();
+  work_.notify_one();  // there is place for another batch
+  count(counters_.batches, 1);
+  count(counters_.ready_batches, static_cast<std::uint64_t>(finished));
+  return entry->job->take();
+}
+
+unsigned Engine::threads() const {
+  const std::lock_guard lock(mutex_);
+  return std::min(tuner_.threads(), static_cast<unsigned>(threads_.size()));
+}
+
+std::vector<Damage> Engine::damage() const {
+  const std::lock_guard lock(mutex_);
+  return damage_;
+}
+
+/// Opening comes first: it is quick, and lets reads begin. Then the chunks of the earliest batch.
+std::optional<Engine::Work> Engine::find_work() {
+  if (std::optional<Work> opening = find_opening()) return opening;
+  for (const std::shared_ptr<Run>* run : {&run_, &next_}) {
+    if (std::optional<Work> chunk = find_chunk(*run)) return chunk;
+  }
+  return std::nullopt;
+}
+
+std::optional<Engine::Work> Engine::find_opening() {
+  const std::size_t opened = (run_ ? run_->entries_.size() : 0) + (next_ ? next_->entries_.size() : 0);
+  if (opened >= plan_.options.prefetch_batches) return std::nullopt;
+  if (run_ && exhausted(*run_) && !run_->opening_ && !next_ && plan_.options.prefetch_next_epoch) {
+    next_ = std::make_shared<Run>(run_->epoch_ + 1, 0, run_->seed_, run_->order_);
+  }
+  for (const std::shared_ptr<Run>& run : {run_, next_}) {
+    if (!run || run->cancelled_) continue;
+    if (run->opening_) return std::nullopt;
+    if (!exhausted(*run)) return Work{.run = run, .entry = nullptr, .chunk = 0};
+  }
+  return std::nullopt;
+}
+
+std::optional<Engine::Work> Engine::find_chunk(const std::shared_ptr<Run>& run) const {
+  if (!run) return std::nullopt;
+  for (const std::shared_ptr<Run::Entry>& entry : run->entries_) {
+    while (entry->first_open < entry->chunks.size() && entry->chunks[entry->first_open] == Run::Chunk::taken) {
+      ++entry->first_open;
+    }
+    for (std::size_t chunk = entry->first_open; chunk < entry->chunks.size(); ++chunk) {
+      if (entry->chunks[chunk] != Run::Chunk::ready) continue;
+      entry->chunks[chunk] = Run::Chunk::taken;
+      return Work{.run = run, .entry = entry, .chunk = chunk};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Engine::Work> Engine::find_read() const {
+  for (const std::shared_ptr<Run>& run : {run_, next_}) {
+    if (!run) continue;
+    for (const std::shared_ptr<Run::Entry>& entry : run->entries_) {
+      if (entry->first_unread == entry->chunks.size()) continue;
+      const std::size_t chunk = entry->first_unread++;
+      entry->chunks[chunk] = Run::Chunk::reading;
+      return Work{.run = run, .entry = entry, .chunk = chunk};
+    }
+  }
+  return std::nullopt;
+}
+
+void Engine::work(unsigned number) {
+  std::optional<ChunkMaker> maker;
+  Lock lock(mutex_);
+  while (!stop_) {
+    if (number >= tuner_.threads()) {
+      work_.notify_one();  // what woke this thread may be meant for one that works
+      parked_.wait(lock);
+      continue;
+    }
+    std::optional<Work> task;
+    try {
+      task = find_work();
+      if (!task) {
+        wait_for_work(lock);
+      } else if (!task->entry) {
+        open_batch(task->run, lock);
+      } else {
+        if (!maker) maker.emplace(plan_, counters_);
+        make_chunk(*task, *maker, lock);
+      }
+    } catch (...) {
+      give_up(task ? task->run : run_, lock);
+    }
+  }
+}
+
+void Engine::give_up(const std::shared_ptr<Run>& run, Lock& lock) noexcept {
+  if (!lock.owns_lock()) lock.lock();
+  if (run) {
+    if (!run->error_) run->error_ = std::current_exception();
+    run->cancelled_ = true;
+  }
+  ready_.notify_all();
+}
+
+/// Only while there is a consumer is a thread without work a sign that it is slow.
+void Engine::wait_for_work(Lock& lock) {
+  const bool counts = run_ != nullptr;
+  StopWatch watch;
+  work_.wait(lock);
+  if (counts) count(counters_.idle_ns, watch.lap());
+}
+
+void Engine::open_batch(const std::shared_ptr<Run>& run, Lock& lock) {
+  const BatchJob::Place place{.epoch = run->epoch_, .first = run->next_, .seed = run->seed_, .order = run->order_};
+  run->opening_ = true;
+  run->next_ = batch_part(plan_.sampler.samples(), run->next_, plan_.shape).global_end;
+  lock.unlock();
+  auto entry = std::make_shared<Run::Entry>();
+  entry->job = std::make_shared<BatchJob>(plan_, place, *pool_);
+  entry->chunks.assign(entry->job->chunks(), unbuffered_ ? Run::Chunk::to_read : Run::Chunk::ready);
+  entry->first_unread = unbuffered_ ? 0 : entry->chunks.size();
+  entry->chunks_left = entry->chunks.size();
+  if (read_ahead()) begin_read_ahead(*run, *entry->job);
+  lock.lock();
+  run->opening_ = false;
+  if (!run->cancelled_) run->entries_.push_back(std::move(entry));
+  work_.notify_all();
+  if (unbuffered_) reads_.notify_all();
+}
+
+/// By whole blocks, the batch's window and the one behind it, or record by record. Only the thread that opens a batch
+/// gets here.
+void Engine::begin_read_ahead(Run& run, const BatchJob& job) const {
+  const Sampler sampler = plan_.sampler.with_seed(run.seed_);
+  std::optional<SampleWindow> window = sampler.window(run.epoch_, job.part().global_begin);
+  if (!window) {
+    for (const Sample& sample : job.samples()) {
+      sampler.shares()[sample.dataset].dataset.store().prefetch(sample.record, 1);
+    }
+    return;
+  }
+  const std::uint64_t last = std::min(window->end, sampler.samples() - 1);
+  const std::uint64_t wanted = sampler.window(run.epoch_, last)->end;
+  while (run.read_until_ < wanted) {
+    window = sampler.window(run.epoch_, std::max(run.read_until_, job.part().global_begin));
+    for (const RecordRange& range : window->records) {
+      sampler.shares().front().dataset.store().prefetch(range.begin, range.size());
+    }
+    run.read_until_ = window->end;
+  }
+}
+
+void Engine::make_chunk(const Work& task, ChunkMaker& maker, Lock& lock) {
+  lock.unlock();
+  const std::uint64_t faults_before = disk_faults();
+  maker.make(*task.entry->job, task.chunk, task.run->cancelled_);
+  if (const std::uint64_t faults = disk_faults() - faults_before; faults != 0) {
+    count(counters_.page_faults, faults);
+    if (plan_.options.read == ReadMode::automatic) read_ahead_.store(true, std::memory_order_relaxed);
+  }
+  lock.lock();
+  if (--task.entry->chunks_left == 0) finish_batch(task, lock);
+}
+
+void Engine::finish_batch(const Work& task, Lock& lock) {
+  std::vector<Damage> damage;
+  lock.unlock();
+  StopWatch watch;
+  std::size_t damaged = 0;
+  if (!task.run->cancelled_) damaged = task.entry->job->finish(damage);
+  count(counters_.augment_ns, watch.lap());
+  count(counters_.damaged, damaged);
+  lock.lock();
+  for (Damage& item : damage) {
+    if (damage_.size() < kMostDamage) damage_.push_back(std::move(item));
+  }
+  task.entry->finished = true;
+  ready_.notify_all();
+  tune();
+}
+
+void Engine::tune() {
+  if (plan_.most_threads == plan_.start_threads) return;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
+  tuner_.update({.seconds = elapsed.count(),
+                 .samples = static_cast<double>(counters_.samples.load(std::memory_order_relaxed)),
+                 .wait_seconds = static_cast<double>(counters_.wait_ns.load(std::memory_order_relaxed)) * 1e-9});
+  if (tuner_.threads() > threads_.size() && !stop_) start_threads();
+  parked_.notify_all();
+}
+
+void Engine::read() {
+  Lock lock(mutex_);
+  while (!stop_) {
+    const std::optional<Work> task = find_read();
+    if (!task) {
+      reads_.wait(lock);
+      continue;
+    }
+    try {
+      read_chunk(*task, lock);
+    } catch (...) {
+      give_up(task->run, lock);
+    }
+  }
+}
+
+void Engine::read_chunk(const Work& task, Lock& lock) {
+  BatchJob& job = *task.entry->job;
+  lock.unlock();
+  StopWatch watch;
+  if (!task.run->cancelled_) {
+    const auto [begin, end] = job.chunk(task.chunk);
+    job.fetched(task.chunk) = unbuffered_->fetch(std::span(job.samples()).subspan(begin, end - begin));
+  }
+  count(counters_.read_ns, watch.lap());
+  lock.lock();
+  task.entry->chunks[task.chunk] = Run::Chunk::ready;
+  work_.notify_one();
+}
+
+}  // namespace imgpack
