@@ -20,8 +20,9 @@
 
 namespace imgpack {
 
-/// Height and width in pixels, each 1 to 65500.
+/// Height and width in pixels, each 1 to kMaxSide.
 struct ImageSize {
+  static constexpr std::uint32_t kMaxSide = 65500;
   std::uint32_t height = 0;
   std::uint32_t width = 0;
 
@@ -39,7 +40,7 @@ struct Interval {
 };
 
 /// A part of random area and proportion, resized to `size`. Ten tries, then the largest central part of allowed
-/// proportion, as torchvision.
+/// proportion, as torchvision; where that would round a side to 0, it is 1.
 struct RandomResizedCrop {
   ImageSize size;
   Interval scale = {0.08, 1.0};         ///< area of the part, of the image's; 0 < low <= high
@@ -96,17 +97,18 @@ struct Normalize {
   static constexpr Normalize imagenet() { return {{0.485F, 0.456F, 0.406F}, {0.229F, 0.224F, 0.225F}}; }
 };
 
-/// A random rectangle filled with `value` (in the batch's own units, after Normalize) with a probability.
+/// A random rectangle filled with `value` (in the batch's own units, after Normalize) with a probability. Nothing is
+/// erased where ten tries make no rectangle that is smaller than the image in both directions.
 struct RandomErasing {
   double probability = 0.5;
-  Interval scale = {0.02, 0.33};
-  Interval ratio = {0.3, 3.3};
+  Interval scale = {0.02, 0.33};  ///< area, of the image's; 0 < low <= high <= 1
+  Interval ratio = {0.3, 3.3};    ///< height / width; 0 < low <= high
   std::array<float, 3> value = {0, 0, 0};
   bool noise = false;  ///< standard normal values instead
 };
 
 /// Each sample mixed with its neighbour in the global batch: image = l * image + (1 - l) * neighbour, and soft labels
-/// likewise; l from Beta(alpha, alpha), one for the batch, as torchvision's.
+/// likewise; l from Beta(alpha, alpha), one for the batch, as torchvision's. Integers are rounded to nearest.
 struct MixUp {
   double alpha = 1;
   double probability = 1;  ///< that a batch is mixed

@@ -14,7 +14,7 @@ namespace imgpack {
 
 namespace {
 
-constexpr std::uint32_t kMaxSide = 65500;
+constexpr std::uint32_t kMaxSide = ImageSize::kMaxSide;
 
 /// Where in the list a kind of step may stand: after all of lower stages.
 enum class ListStage : std::uint8_t { pixels, normalize, erasing, mixing };

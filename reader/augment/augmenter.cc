@@ -15,12 +15,12 @@ namespace imgpack {
 
 namespace {
 
-constexpr std::uint32_t kMaxSide = 65500;  // of ImageSize
-
 template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;
 };
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
 
 Size size_of_image(ImageSize size) {
   return {size.width, size.height};
@@ -32,7 +32,7 @@ std::variant<Size, std::string> resized(const Resize& step, Size source) {
   const bool by_width = source.width <= source.height;
   const std::uint64_t other = by_width ? proportional_side(source.height, source.width, step.shorter)
                                        : proportional_side(source.width, source.height, step.shorter);
-  if (other > kMaxSide) {
+  if (other > ImageSize::kMaxSide) {
     return fmt::format("Resize of an image of {}x{} pixels, too narrow to make one side {}", source.width,
                        source.height, step.shorter);
   }
