@@ -34,6 +34,13 @@ ImageResult check_bytes(const RecordMeta& meta, const RecordBytes& bytes) {
   return {ImageStatus::damaged, "its bytes do not have the checksum that its record says"};
 }
 
+/// Whether a core's caches have forgotten a sample before its batch is handed out.
+bool outgrows_caches(const WorkPlan& plan) {
+  constexpr std::size_t kMostCached = std::size_t{8} << 20;
+  if (plan.mixer) return false;  // which reads the batch as soon as it is complete
+  return plan.format.image_bytes() * plan.options.batch_size > kMostCached;
+}
+
 }  // namespace
 
 std::uint64_t disk_faults() noexcept {
@@ -43,7 +50,9 @@ std::uint64_t disk_faults() noexcept {
 }
 
 ChunkMaker::ChunkMaker(const WorkPlan& plan, Counters& counters)
-    : plan_(plan), counters_(counters), maker_(plan.augmenter.format(), &decode_other_image, plan.options.max_pixels) {}
+    : plan_(plan),
+      counters_(counters),
+      maker_(plan.augmenter.format(), &decode_other_image, plan.options.max_pixels, outgrows_caches(plan)) {}
 
 void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>& cancelled) noexcept {
   StopWatch watch;
