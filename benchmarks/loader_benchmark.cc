@@ -20,6 +20,7 @@
 
 #include "imgpack/loader.h"
 #include "imgpack/store.h"
+#include "mmap/page_cache.h"
 
 namespace {
 
@@ -132,6 +133,34 @@ void start(const std::filesystem::path& path) {
   fmt::print("start: {:.1f} ms to the first batch of {} records\n", best * 1e3, Dataset::open(path).size());
 }
 
+void cold(const std::filesystem::path& path) {
+  const auto epoch = [&](ReadMode mode, Shuffle shuffle) {
+    evict_from_page_cache(path);
+    const Residency residency = page_cache_residency(path);
+    if (residency.resident_bytes * 20 > residency.total_bytes)
+      throw std::runtime_error("the page cache keeps the file");
+    const Dataset data = Dataset::open(path);
+    Loader loader(data, {.batch_size = 64,
+                         .transform = {RandomResizedCrop{224}, HorizontalFlip{}},
+                         .dtype = DType::u8,
+                         .sampling = {.shuffle = shuffle, .window_blocks = 16},
+                         .read = mode});
+    const auto begin = Clock::now();
+    for (Batch& batch : loader.epoch()) (void)batch;
+    return static_cast<double>(data.size()) / seconds_since(begin);
+  };
+  for (const Shuffle shuffle : {Shuffle::full, Shuffle::block}) {
+    double mapped = 0, automatic = 0, unbuffered = 0;
+    for (int round = 0; round < 3; ++round) {
+      mapped = std::max(mapped, epoch(ReadMode::mapped, shuffle));
+      automatic = std::max(automatic, epoch(ReadMode::automatic, shuffle));
+      unbuffered = std::max(unbuffered, epoch(ReadMode::unbuffered, shuffle));
+    }
+    fmt::print("cold shuffle={}: by page faults {:.0f} images/s, auto {:.0f} ({:.2f}), unbuffered {:.0f} ({:.2f})\n",
+               to_string(shuffle), mapped, automatic, automatic / mapped, unbuffered, unbuffered / mapped);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -146,8 +175,10 @@ int main(int argc, char** argv) {
       tiny(file);
     } else if (what == "start" && !file.empty()) {
       start(file);
+    } else if (what == "cold" && !file.empty()) {
+      cold(file);
     } else {
-      std::cerr << "usage: loader_benchmark jpeg|raw|tiny|start FILE (tiny makes FILE if it is not there)\n";
+      std::cerr << "usage: loader_benchmark jpeg|raw|tiny|start|cold FILE (tiny makes FILE if it is not there)\n";
       return 2;
     }
     return 0;

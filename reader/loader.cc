@@ -59,8 +59,7 @@ void Loader::State::leave_parent() {
 
 /// From where the consumer stands.
 void Loader::State::begin_run() {
-  run = std::make_shared<Run>(position.epoch, position.samples, position.seed, order);
-  engine->begin(run);
+  run = engine->begin(position.epoch, position.samples, position.seed, order);
 }
 
 struct Epoch::State {

@@ -18,7 +18,7 @@ if [ ! -f "$build/build.ninja" ]; then
   echo "configuring"
   cmake --preset release > "$work/configure.log" 2>&1 || { cat "$work/configure.log" >&2; exit 3; }
 fi
-cmake --build --preset release --parallel "$(nproc)" --target imgpack imgpack_make_images imgpack_read_packed
+cmake --build --preset release --parallel "$(nproc)" --target imgpack imgpack_make_images imgpack_read_packed imgpack_load_batches
 
 if [ -z "$source_folder" ]; then
   source_folder=$work/images
@@ -38,4 +38,5 @@ show "$imgpack" build "$source_folder" "$packed" --overwrite --on-error skip || 
 show "$imgpack" verify "$packed" --source "$source_folder"
 show "$imgpack" info "$packed"
 show "$build/examples/imgpack_read_packed" "$packed"
+show "$build/examples/imgpack_load_batches" "$packed"
 printf '\nThe command is %s; README.md says what else it does.\n' "$imgpack"

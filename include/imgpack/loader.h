@@ -62,6 +62,7 @@ struct LoaderOptions {
   unsigned threads = 0;
   unsigned local_ranks = 1;            ///< processes with a loader on this machine
   std::uint32_t prefetch_batches = 0;  ///< made ahead of the consumer; 0: a few
+  bool prefetch_next_epoch = true;     ///< while the last batches of one are used, make the first of the next
   OnDamage on_damage = OnDamage::stop;
   bool verify_checksums = false;  ///< of each record that is read
   ReadMode read = ReadMode::automatic;

@@ -72,6 +72,12 @@ struct Sample {
   std::uint64_t draw = 0;
 };
 
+/// What Shuffle::block reads at a time.
+struct SampleWindow {
+  std::uint64_t end = 0;  ///< position behind the window's last
+  std::vector<RecordRange> records;
+};
+
 /// How an epoch's samples are dealt out to ranks.
 struct BatchShape {
   std::uint32_t global_batch_size = 0;  ///< of all ranks together, at least world_size
@@ -106,6 +112,10 @@ class Sampler {
   Sample at(std::uint64_t epoch, std::uint64_t position) const;
   /// The same for positions [begin, begin + out.size()).
   void fill(std::uint64_t epoch, std::uint64_t begin, std::span<Sample> out) const;
+  /// The window that `position` lies in: what is to be read ahead in long reads. Nothing where records are not read in
+  /// blocks: other shuffles, lists, weights, mixtures.
+  std::optional<SampleWindow> window(std::uint64_t epoch, std::uint64_t position) const;
+
   /// Tells what decides the order besides seed and epoch: datasets, splits, lists, weights, shuffle.
   std::uint64_t fingerprint() const;
 

@@ -48,6 +48,7 @@ Engine::~Engine() {
     const std::lock_guard lock(mutex_);
     stop_ = true;
     if (run_) run_->cancelled_ = true;
+    if (next_) next_->cancelled_ = true;
   }
   work_.notify_all();
   reads_.notify_all();
@@ -60,15 +61,21 @@ bool Engine::here() const noexcept {
   return getpid() == process_;
 }
 
-void Engine::begin(std::shared_ptr<Run> run) {
-  Lock lock(mutex_);
-  if (run_) {
-    run_->cancelled_ = true;
-    run_->entries_.clear();
-  }
-  run_ = std::move(run);
+std::shared_ptr<Run> Engine::begin(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed, std::uint64_t order) {
+  const std::lock_guard lock(mutex_);
+  const auto drop = [](std::shared_ptr<Run>& run) {
+    if (!run) return;
+    run->cancelled_ = true;
+    run->entries_.clear();
+    run.reset();
+  };
+  drop(run_);
+  if (next_ && (next_->epoch_ != epoch || first != 0 || next_->seed_ != seed)) drop(next_);
+  run_ = next_ ? std::move(next_) : std::make_shared<Run>(epoch, first, seed, order);
+  next_.reset();
   start_threads();
   work_.notify_all();
+  return run_;
 }
 
 /// As many as the machine gives, if it gives one.
@@ -148,31 +155,51 @@ std::vector<Damage> Engine::damage() const {
 
 /// Opening comes first: it is quick, and lets reads begin. Then the chunks of the earliest batch.
 std::optional<Engine::Work> Engine::find_work() {
-  if (!run_) return std::nullopt;
-  Run& run = *run_;
-  if (!run.opening_ && run.entries_.size() < plan_.options.prefetch_batches && !exhausted(run)) {
-    return Work{.run = run_, .entry = nullptr, .chunk = 0};
+  if (std::optional<Work> opening = find_opening()) return opening;
+  for (const std::shared_ptr<Run>* run : {&run_, &next_}) {
+    if (std::optional<Work> chunk = find_chunk(*run)) return chunk;
   }
-  for (const std::shared_ptr<Run::Entry>& entry : run.entries_) {
+  return std::nullopt;
+}
+
+std::optional<Engine::Work> Engine::find_opening() {
+  const std::size_t opened = (run_ ? run_->entries_.size() : 0) + (next_ ? next_->entries_.size() : 0);
+  if (opened >= plan_.options.prefetch_batches) return std::nullopt;
+  if (run_ && exhausted(*run_) && !run_->opening_ && !next_ && plan_.options.prefetch_next_epoch) {
+    next_ = std::make_shared<Run>(run_->epoch_ + 1, 0, run_->seed_, run_->order_);
+  }
+  for (const std::shared_ptr<Run>& run : {run_, next_}) {
+    if (!run || run->cancelled_) continue;
+    if (run->opening_) return std::nullopt;
+    if (!exhausted(*run)) return Work{.run = run, .entry = nullptr, .chunk = 0};
+  }
+  return std::nullopt;
+}
+
+std::optional<Engine::Work> Engine::find_chunk(const std::shared_ptr<Run>& run) const {
+  if (!run) return std::nullopt;
+  for (const std::shared_ptr<Run::Entry>& entry : run->entries_) {
     while (entry->first_open < entry->chunks.size() && entry->chunks[entry->first_open] == Run::Chunk::taken) {
       ++entry->first_open;
     }
     for (std::size_t chunk = entry->first_open; chunk < entry->chunks.size(); ++chunk) {
       if (entry->chunks[chunk] != Run::Chunk::ready) continue;
       entry->chunks[chunk] = Run::Chunk::taken;
-      return Work{.run = run_, .entry = entry, .chunk = chunk};
+      return Work{.run = run, .entry = entry, .chunk = chunk};
     }
   }
   return std::nullopt;
 }
 
-std::optional<Engine::Work> Engine::find_read() {
-  if (!run_) return std::nullopt;
-  for (const std::shared_ptr<Run::Entry>& entry : run_->entries_) {
-    if (entry->first_unread == entry->chunks.size()) continue;
-    const std::size_t chunk = entry->first_unread++;
-    entry->chunks[chunk] = Run::Chunk::reading;
-    return Work{.run = run_, .entry = entry, .chunk = chunk};
+std::optional<Engine::Work> Engine::find_read() const {
+  for (const std::shared_ptr<Run>& run : {run_, next_}) {
+    if (!run) continue;
+    for (const std::shared_ptr<Run::Entry>& entry : run->entries_) {
+      if (entry->first_unread == entry->chunks.size()) continue;
+      const std::size_t chunk = entry->first_unread++;
+      entry->chunks[chunk] = Run::Chunk::reading;
+      return Work{.run = run, .entry = entry, .chunk = chunk};
+    }
   }
   return std::nullopt;
 }
@@ -186,8 +213,9 @@ void Engine::work(unsigned number) {
       parked_.wait(lock);
       continue;
     }
+    std::optional<Work> task;
     try {
-      const std::optional<Work> task = find_work();
+      task = find_work();
       if (!task) {
         wait_for_work(lock);
       } else if (!task->entry) {
@@ -197,23 +225,23 @@ void Engine::work(unsigned number) {
         make_chunk(*task, *maker, lock);
       }
     } catch (...) {
-      give_up(lock);
+      give_up(task ? task->run : run_, lock);
     }
   }
 }
 
-void Engine::give_up(Lock& lock) noexcept {
+void Engine::give_up(const std::shared_ptr<Run>& run, Lock& lock) noexcept {
   if (!lock.owns_lock()) lock.lock();
-  if (run_) {
-    if (!run_->error_) run_->error_ = std::current_exception();
-    run_->cancelled_ = true;
+  if (run) {
+    if (!run->error_) run->error_ = std::current_exception();
+    run->cancelled_ = true;
   }
   ready_.notify_all();
 }
 
-/// Only while there is more to come is a thread without work a sign of a slow consumer.
+/// Only while there is a consumer is a thread without work a sign that it is slow.
 void Engine::wait_for_work(Lock& lock) {
-  const bool counts = run_ && !exhausted(*run_);
+  const bool counts = run_ != nullptr;
   StopWatch watch;
   work_.wait(lock);
   if (counts) count(counters_.idle_ns, watch.lap());
@@ -229,7 +257,7 @@ void Engine::open_batch(const std::shared_ptr<Run>& run, Lock& lock) {
   entry->chunks.assign(entry->job->chunks(), unbuffered_ ? Run::Chunk::to_read : Run::Chunk::ready);
   entry->first_unread = unbuffered_ ? 0 : entry->chunks.size();
   entry->chunks_left = entry->chunks.size();
-  if (read_ahead()) begin_read_ahead(*entry->job);
+  if (read_ahead()) begin_read_ahead(*run, *entry->job);
   lock.lock();
   run->opening_ = false;
   if (!run->cancelled_) run->entries_.push_back(std::move(entry));
@@ -237,9 +265,25 @@ void Engine::open_batch(const std::shared_ptr<Run>& run, Lock& lock) {
   if (unbuffered_) reads_.notify_all();
 }
 
-void Engine::begin_read_ahead(const BatchJob& job) const {
-  for (const Sample& sample : job.samples()) {
-    plan_.sampler.shares()[sample.dataset].dataset.store().prefetch(sample.record, 1);
+/// By whole blocks, the batch's window and the one behind it, or record by record. Only the thread that opens a batch
+/// gets here.
+void Engine::begin_read_ahead(Run& run, const BatchJob& job) const {
+  const Sampler sampler = plan_.sampler.with_seed(run.seed_);
+  std::optional<SampleWindow> window = sampler.window(run.epoch_, job.part().global_begin);
+  if (!window) {
+    for (const Sample& sample : job.samples()) {
+      sampler.shares()[sample.dataset].dataset.store().prefetch(sample.record, 1);
+    }
+    return;
+  }
+  const std::uint64_t last = std::min(window->end, sampler.samples() - 1);
+  const std::uint64_t wanted = sampler.window(run.epoch_, last)->end;
+  while (run.read_until_ < wanted) {
+    window = sampler.window(run.epoch_, std::max(run.read_until_, job.part().global_begin));
+    for (const RecordRange& range : window->records) {
+      sampler.shares().front().dataset.store().prefetch(range.begin, range.size());
+    }
+    run.read_until_ = window->end;
   }
 }
 
@@ -293,7 +337,7 @@ void Engine::read() {
     try {
       read_chunk(*task, lock);
     } catch (...) {
-      give_up(lock);
+      give_up(task->run, lock);
     }
   }
 }

@@ -57,6 +57,7 @@ class Run {
   std::uint64_t seed_;
   std::uint64_t order_;
   bool opening_ = false;                        ///< a thread is at it
+  std::uint64_t read_until_ = 0;                ///< positions whose windows are being read ahead
   std::deque<std::shared_ptr<Entry>> entries_;  ///< opened and not taken, in order
   std::atomic<bool> cancelled_{false};
   std::exception_ptr error_;  ///< what ended the run, if it was not a record
@@ -74,8 +75,9 @@ class Engine {
   /// Whether this is the process whose threads these are.
   bool here() const noexcept;
 
-  /// Makes `run` the one that is worked on, in place of any other. Throws std::system_error if there can be no thread.
-  void begin(std::shared_ptr<Run> run);
+  /// Begins a run in place of any other; it may have been begun ahead. Throws std::system_error if there can be no
+  /// thread.
+  std::shared_ptr<Run> begin(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed, std::uint64_t order);
   /// No more work for `run`.
   void end(Run& run) noexcept;
   /// Waits for the next batch of `run`. Nothing if it has no more. Throws what went wrong, and invalid_argument if
@@ -98,17 +100,19 @@ class Engine {
 
   void start_threads();
   void work(unsigned number);
-  /// Notes the exception that is being handled as the end of the run. Takes the lock if it is not held.
-  void give_up(Lock& lock) noexcept;
+  /// Notes the exception that is being handled as the end of `run`. Takes the lock if it is not held.
+  void give_up(const std::shared_ptr<Run>& run, Lock& lock) noexcept;
   void wait_for_work(Lock& lock);
   void read();
   void read_chunk(const Work& task, Lock& lock);
   std::optional<Work> find_work();
-  std::optional<Work> find_read();
+  std::optional<Work> find_chunk(const std::shared_ptr<Run>& run) const;
+  std::optional<Work> find_opening();
+  std::optional<Work> find_read() const;
   bool exhausted(const Run& run) const noexcept;
   bool ready(const Run& run) const noexcept;
   void open_batch(const std::shared_ptr<Run>& run, Lock& lock);
-  void begin_read_ahead(const BatchJob& job) const;
+  void begin_read_ahead(Run& run, const BatchJob& job) const;
   void make_chunk(const Work& task, ChunkMaker& maker, Lock& lock);
   void finish_batch(const Work& task, Lock& lock);
   void tune();
@@ -126,7 +130,8 @@ class Engine {
   std::condition_variable reads_;   ///< something may be there to read
   std::condition_variable parked_;  ///< the number of threads has grown
   std::condition_variable ready_;   ///< a batch is finished, or the run is over
-  std::shared_ptr<Run> run_;
+  std::shared_ptr<Run> run_;        ///< that the consumer takes batches of
+  std::shared_ptr<Run> next_;       ///< of the following epoch, begun ahead
   bool stop_ = false;
   ThreadTuner tuner_;
   std::vector<Damage> damage_;

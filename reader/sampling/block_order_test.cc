@@ -90,6 +90,33 @@ TEST_CASE("records of a block stay in one window, which holds no more blocks tha
   }
 }
 
+TEST_CASE("a window names the records of its positions, in ranges as long as blocks") {
+  const SampledFile file(60);
+  for (const std::string split : {"", "train", "val"}) {
+    for (const std::uint64_t block : {1u, 3u, 7u, 100u}) {
+      CAPTURE(split);
+      CAPTURE(block);
+      const Sampler sampler = sampler_of({.dataset = file, .split = split},
+                                         {.shuffle = Shuffle::block, .block_records = block, .window_blocks = 4});
+      const Records order = records_of(sampler, 3);
+      for (std::uint64_t begin = 0; begin < order.size();) {
+        const SampleWindow window = *sampler.window(3, begin);
+        Records named;
+        for (const RecordRange& range : window.records) {
+          for (std::uint64_t record = range.begin; record < range.end; ++record) named.push_back(record);
+        }
+        const auto at = [&](std::uint64_t position) { return order.begin() + static_cast<std::ptrdiff_t>(position); };
+        CHECK(sorted(named) == sorted(Records(at(begin), at(window.end))));
+        CHECK(sampler.window(3, window.end - 1)->end == window.end);
+        CHECK(window.records.size() <= 4 + 2);  // what is left behind the last block, and one that the edge cuts
+        begin = window.end;
+      }
+    }
+  }
+  CHECK_FALSE(sampler_of({.dataset = file}).window(0, 0));
+  CHECK_FALSE(sampler_of({.dataset = file, .class_weights = {1, 1, 1}}, {.shuffle = Shuffle::block}).window(0, 0));
+}
+
 TEST_CASE("blocks come in another order each epoch, and begin elsewhere") {
   const SampledFile file(300);
   const Sampler sampler = block_sampler(file, {300, 30, 1});

@@ -104,6 +104,16 @@ std::uint64_t DatasetOrder::record(std::uint64_t index) const noexcept {
   return ranges_[range].begin + (index - range_begins_[range]);
 }
 
+void DatasetOrder::append_ranges(std::uint64_t begin, std::uint64_t end, std::vector<RecordRange>& out) const {
+  for (std::size_t i = 0; i < ranges_.size(); ++i) {
+    const std::uint64_t first = std::max(begin, range_begins_[i]);
+    const std::uint64_t last = std::min(end, range_begins_[i] + ranges_[i].size());
+    if (first >= last) continue;
+    out.push_back(
+        {.begin = ranges_[i].begin + (first - range_begins_[i]), .end = ranges_[i].begin + (last - range_begins_[i])});
+  }
+}
+
 void OrderCursor::begin_pass(std::uint64_t pass) {
   pass_ = pass;
   key_ = random_key(seed_, epoch_, RandomPurpose::order, dataset_, pass);
@@ -116,30 +126,53 @@ void OrderCursor::begin_pass(std::uint64_t pass) {
   }
 }
 
-/// Blocks begin `shift` records into the order, which is taken as a ring; what is left behind the last whole block
-/// belongs to the last window. So no record has a place that it is found at more often than others. Windows are as few
-/// as hold all blocks, and their numbers of blocks differ by one at most.
-std::uint64_t OrderCursor::blockwise(std::uint64_t pass, std::uint64_t position) {
-  const std::uint64_t size = order_->size();
+/// Windows are as few as hold all blocks, and their numbers of blocks differ by one at most.
+OrderCursor::WindowPlace OrderCursor::window_at(std::uint64_t position) const noexcept {
   const std::uint64_t block = order_->block_records();
   const std::uint64_t blocks = all_->size();
   const std::uint64_t windows = (blocks - 1) / order_->window_blocks() + 1;
   const std::uint64_t less = blocks / windows;  // blocks of a smaller window
   const std::uint64_t larger = blocks % windows;
   const std::uint64_t at = std::min(position / block, blocks - 1);
-  const std::uint64_t window = at < larger * (less + 1) ? at / (less + 1) : (at - larger) / less;
-  const auto begin_of = [&](std::uint64_t number) { return (number * less + std::min(number, larger)) * block; };
-  const std::uint64_t begin = begin_of(window);
-  if (!window_ || window_number_ != window) {
-    const std::uint64_t end = window + 1 == windows ? size : begin_of(window + 1);
-    window_number_ = window;
-    window_.emplace(end - begin, random_key(seed_, epoch_, RandomPurpose::window, dataset_, pass) + window);
-  }
-  const std::uint64_t place = begin + (*window_)(position - begin);
+  const std::uint64_t number = at < larger * (less + 1) ? at / (less + 1) : (at - larger) / less;
+  const auto begin_of = [&](std::uint64_t window) { return (window * less + std::min(window, larger)) * block; };
+  return {.number = number,
+          .begin = begin_of(number),
+          .end = number + 1 == windows ? order_->size() : begin_of(number + 1)};
+}
+
+/// Blocks begin `shift` records into the order, which is taken as a ring; what is left behind the last whole block
+/// belongs to the last window. So no record has a place that it is found at more often than others.
+std::uint64_t OrderCursor::index_at(std::uint64_t place) const noexcept {
+  const std::uint64_t block = order_->block_records();
   const std::uint64_t number = place / block;
-  const std::uint64_t unshifted =
-      number < blocks ? (*all_)(number)*block + place % block : place;  // behind the last whole block
-  return (unshifted + shift_) % size;
+  const std::uint64_t unshifted = number < all_->size() ? (*all_)(number)*block + place % block : place;
+  return (unshifted + shift_) % order_->size();
+}
+
+std::uint64_t OrderCursor::blockwise(std::uint64_t pass, std::uint64_t position) {
+  const WindowPlace place = window_at(position);
+  if (!window_ || window_number_ != place.number) {
+    window_number_ = place.number;
+    window_.emplace(place.end - place.begin,
+                    random_key(seed_, epoch_, RandomPurpose::window, dataset_, pass) + place.number);
+  }
+  return index_at(place.begin + (*window_)(position - place.begin));
+}
+
+SampleWindow OrderCursor::window(std::uint64_t position) {
+  if (pass_ != 0) begin_pass(0);
+  const WindowPlace place = window_at(position);
+  SampleWindow window{.end = place.end, .records = {}};
+  for (std::uint64_t at = place.begin; at < place.end;) {
+    const std::uint64_t end = std::min(at + order_->block_records(), place.end);
+    const std::uint64_t begin_index = index_at(at);
+    const std::uint64_t before_edge = std::min(end - at, order_->size() - begin_index);
+    order_->append_ranges(begin_index, begin_index + before_edge, window.records);
+    order_->append_ranges(0, end - at - before_edge, window.records);
+    at = end;
+  }
+  return window;
 }
 
 Sample OrderCursor::at(std::uint64_t pass, std::uint64_t position) {

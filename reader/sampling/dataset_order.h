@@ -23,6 +23,10 @@ class DatasetOrder {
   /// Whether the list names a record several times.
   bool repeats() const noexcept { return repeats_; }
   bool weighted() const noexcept { return !weights_.empty(); }
+  /// Whether windows of blocks are ranges of the file.
+  bool in_blocks() const noexcept { return shuffle_ == Shuffle::block && list_.empty() && !weighted(); }
+  /// Appends the records of indices [begin, end).
+  void append_ranges(std::uint64_t begin, std::uint64_t end, std::vector<RecordRange>& out) const;
   const AliasTable& weights() const noexcept { return weights_; }
   Shuffle shuffle() const noexcept { return shuffle_; }
   std::uint64_t block_records() const noexcept { return block_records_; }
@@ -54,10 +58,20 @@ class OrderCursor {
   OrderCursor(const DatasetOrder& order, std::uint64_t seed, std::uint64_t epoch, std::uint32_t dataset) noexcept
       : order_(&order), seed_(seed), epoch_(epoch), dataset_(dataset) {}
 
+  /// The window around `position` of pass 0. REQUIRES: order.in_blocks().
+  SampleWindow window(std::uint64_t position);
   /// The sample at `position` of pass `pass`; with weights of an endless sequence, where `pass` has no meaning.
   Sample at(std::uint64_t pass, std::uint64_t position);
 
  private:
+  struct WindowPlace {
+    std::uint64_t number = 0;
+    std::uint64_t begin = 0;  ///< positions [begin, end)
+    std::uint64_t end = 0;
+  };
+  WindowPlace window_at(std::uint64_t position) const noexcept;
+  /// From a place in the order of blocks to an index.
+  std::uint64_t index_at(std::uint64_t place) const noexcept;
   std::uint64_t blockwise(std::uint64_t pass, std::uint64_t position);
   void begin_pass(std::uint64_t pass);
 

@@ -133,6 +133,12 @@ void Sampler::fill(std::uint64_t epoch, std::uint64_t begin, std::span<Sample> o
   }
 }
 
+std::optional<SampleWindow> Sampler::window(std::uint64_t epoch, std::uint64_t position) const {
+  const DatasetOrder& order = state_->orders.front();
+  if (state_->mixture || !order.in_blocks()) return std::nullopt;
+  return OrderCursor(order, seed_, epoch, 0).window(position);
+}
+
 std::uint64_t Sampler::fingerprint() const {
   const State& state = *state_;
   Digest digest;
