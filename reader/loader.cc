@@ -101,7 +101,13 @@ std::optional<Batch> Epoch::next() {
   if (!state.run || state.run != state.loader->run) {
     throw Error(ErrorCode::invalid_argument, fmt::format("epoch {} is over: another one was begun", state.number));
   }
-  std::optional<Batch> batch = state.loader->engine->next(*state.run);
+  std::optional<Batch> batch;
+  try {
+    batch = state.loader->engine->next(*state.run);
+  } catch (...) {
+    state.loader->engine->end(*state.run);
+    throw;
+  }
   if (!batch) return batch;
   state.over = false;
   state.loader->position = batch->state();
@@ -217,7 +223,7 @@ LoaderStats Loader::stats() const {
   stats.page_faults = counters.page_faults;
   stats.read_seconds = seconds(counters.read_ns);
   stats.decode_seconds = seconds(counters.decode_ns);
-  stats.augment_seconds = seconds(counters.augment_ns);
+  stats.mix_seconds = seconds(counters.mix_ns);
   stats.idle_seconds = seconds(counters.idle_ns);
   stats.wait_seconds = seconds(counters.wait_ns);
   if (stats.batches != 0) {

@@ -74,11 +74,11 @@ struct LoaderOptions {
 struct LoaderStats {
   std::uint64_t batches = 0;  ///< delivered
   std::uint64_t samples = 0;
-  std::uint64_t damaged = 0;      ///< records
+  std::uint64_t damaged = 0;      ///< of these, replaced by copies of others
   std::uint64_t bytes_read = 0;   ///< of records
-  double read_seconds = 0;        ///< waiting for the disk: unbuffered reads, and page faults where they are visible
-  double decode_seconds = 0;      ///< with crop and resize
-  double augment_seconds = 0;     ///< everything behind that
+  double read_seconds = 0;        ///< unbuffered reads; what the mapping waits for is part of decode_seconds
+  double decode_seconds = 0;      ///< from a record's bytes to its place in the batch
+  double mix_seconds = 0;         ///< what is done to whole batches
   double idle_seconds = 0;        ///< threads without work: the consumer is the bound
   double wait_seconds = 0;        ///< the consumer in next(): the loader is the bound
   double ready_batches = 0;       ///< mean number of finished batches that waited for the consumer
@@ -178,7 +178,7 @@ class Loader {
 
   /// Thread-safe.
   LoaderStats stats() const;
-  /// Damaged records met with OnDamage::skip: the first 1000 of them. Thread-safe.
+  /// Damaged records in the batches so far, with OnDamage::skip: each once, the first 1000 of them. Thread-safe.
   std::vector<Damage> damage() const;
 
  private:

@@ -150,7 +150,7 @@ nb::dict stats_dict(const LoaderStats& stats) {
   dict["bytes_read"] = stats.bytes_read;
   dict["read_seconds"] = stats.read_seconds;
   dict["decode_seconds"] = stats.decode_seconds;
-  dict["augment_seconds"] = stats.augment_seconds;
+  dict["mix_seconds"] = stats.mix_seconds;
   dict["idle_seconds"] = stats.idle_seconds;
   dict["wait_seconds"] = stats.wait_seconds;
   dict["ready_batches"] = stats.ready_batches;

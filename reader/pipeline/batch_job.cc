@@ -70,23 +70,21 @@ void BatchJob::fail(std::exception_ptr error) noexcept {
   if (!error_) error_ = std::move(error);
 }
 
-std::size_t BatchJob::finish(std::vector<Damage>& damage) {
-  if (error_) return 0;
+void BatchJob::finish() {
+  if (error_) return;
   std::sort(failures_.begin(), failures_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   if (!failures_.empty() && plan_.options.on_damage == OnDamage::stop) {
     error_ = std::make_exception_ptr(failures_.front().second);
-    return 0;
+    return;
   }
   std::vector<std::size_t> failed;
-  std::size_t own = 0;
   for (const auto& [index, error] : failures_) {
     failed.push_back(index);
-    if (index >= memory_->size) continue;  // the neighbour, which is reported where it belongs
-    damage.push_back(damage_of(error));
-    ++own;
+    // The neighbour that is mixed in is reported where it belongs.
+    if (index < memory_->size) damage_.push_back(damage_of(error));
   }
   const bool any_good = substitute(failed);
-  memory_->skipped = static_cast<std::uint32_t>(own);
+  memory_->skipped = static_cast<std::uint32_t>(damage_.size());
   std::copy_n(labels_.begin(), memory_->size, memory_->labels.begin());
   try {
     if (any_good) {
@@ -97,7 +95,6 @@ std::size_t BatchJob::finish(std::vector<Damage>& damage) {
   } catch (...) {
     error_ = std::current_exception();
   }
-  return own;
 }
 
 /// A copy of the nearest good sample before it, or else of the first good one, takes the place of each that failed.

@@ -50,11 +50,12 @@ class BatchJob {
   /// Notes that the whole batch can't be made. Thread-safe; the first one counts.
   void fail(std::exception_ptr error) noexcept;
 
-  /// When all chunks have been made: mixes, puts copies in the place of damaged records. Returns how many there are.
-  /// Not thread-safe.
-  std::size_t finish(std::vector<Damage>& damage);
+  /// When all chunks have been made: mixes, puts copies in the place of damaged records. Not thread-safe.
+  void finish();
   /// The finished batch. Throws what went wrong.
   Batch take();
+  /// Of this batch's own records.
+  const std::vector<Damage>& damage() const noexcept { return damage_; }
 
  private:
   void draw_samples();
@@ -71,6 +72,7 @@ class BatchJob {
   std::shared_ptr<BatchMemory> memory_;
   std::size_t chunks_ = 0;
   std::vector<std::vector<FetchedRecord>> fetched_;
+  std::vector<Damage> damage_;
 
   std::mutex mutex_;  ///< of what follows
   std::vector<std::pair<std::size_t, Error>> failures_;

@@ -73,7 +73,7 @@ void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>&
   }
   fetched.clear();
   count(counters_.decode_ns, watch.lap());
-  count(counters_.samples, end - begin);
+  count(counters_.made, end - begin);
 }
 
 void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched) {

@@ -136,11 +136,25 @@ std::optional<Batch> Engine::next(Run& run) {
       std::count_if(run.entries_.begin(), run.entries_.end(), [](const auto& e) { return e->finished; });
   const std::shared_ptr<Run::Entry> entry = std::move(run.entries_.front());
   run.entries_.pop_front();
+  note(entry->job->damage());
   lock.unlock();
   work_.notify_one();  // there is place for another batch
+  Batch batch = entry->job->take();
   count(counters_.batches, 1);
+  count(counters_.samples, batch.size());
+  count(counters_.damaged, batch.skipped());
   count(counters_.ready_batches, static_cast<std::uint64_t>(finished));
-  return entry->job->take();
+  return batch;
+}
+
+/// Each record once, however often it comes.
+void Engine::note(const std::vector<Damage>& found) {
+  for (const Damage& item : found) {
+    const bool known = std::any_of(damage_.begin(), damage_.end(), [&](const Damage& other) {
+      return other.file == item.file && other.record == item.record;
+    });
+    if (!known && damage_.size() < kMostDamage) damage_.push_back(item);
+  }
 }
 
 unsigned Engine::threads() const {
@@ -300,17 +314,11 @@ void Engine::make_chunk(const Work& task, ChunkMaker& maker, Lock& lock) {
 }
 
 void Engine::finish_batch(const Work& task, Lock& lock) {
-  std::vector<Damage> damage;
   lock.unlock();
   StopWatch watch;
-  std::size_t damaged = 0;
-  if (!task.run->cancelled_) damaged = task.entry->job->finish(damage);
-  count(counters_.augment_ns, watch.lap());
-  count(counters_.damaged, damaged);
+  if (!task.run->cancelled_) task.entry->job->finish();
+  count(counters_.mix_ns, watch.lap());
   lock.lock();
-  for (Damage& item : damage) {
-    if (damage_.size() < kMostDamage) damage_.push_back(std::move(item));
-  }
   task.entry->finished = true;
   ready_.notify_all();
   tune();
@@ -320,7 +328,7 @@ void Engine::tune() {
   if (plan_.most_threads == plan_.start_threads) return;
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
   tuner_.update({.seconds = elapsed.count(),
-                 .samples = static_cast<double>(counters_.samples.load(std::memory_order_relaxed)),
+                 .samples = static_cast<double>(counters_.made.load(std::memory_order_relaxed)),
                  .wait_seconds = static_cast<double>(counters_.wait_ns.load(std::memory_order_relaxed)) * 1e-9});
   if (tuner_.threads() > threads_.size() && !stop_) start_threads();
   parked_.notify_all();

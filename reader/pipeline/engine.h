@@ -116,6 +116,7 @@ class Engine {
   void make_chunk(const Work& task, ChunkMaker& maker, Lock& lock);
   void finish_batch(const Work& task, Lock& lock);
   void tune();
+  void note(const std::vector<Damage>& found);
 
   const WorkPlan& plan_;
   Counters& counters_;
