@@ -173,6 +173,7 @@ class Loader {
   std::uint64_t samples() const noexcept;
   /// Of a whole epoch, the same for every rank.
   std::uint64_t batches() const noexcept;
+  /// With nothing left to be chosen but `threads`, if that is 0.
   const LoaderOptions& options() const noexcept;
   const Sampler& sampler() const noexcept;
 

@@ -88,6 +88,7 @@ class Loader:
         local_ranks: processes with a loader on this machine, which share its CPUs. Default: what torchrun says, where
             the rank is torch.distributed's, else 1.
         prefetch_batches: made ahead of their use; 0: a few.
+        prefetch_next_epoch: make the first batches of the next epoch while the last ones of this are used.
         on_damage: a record that can't be decoded will "stop" the epoch with a DamagedError when its batch is due
             (default), or is to be "skip"ped: a copy of another sample, with a False mask, stands in its place.
         records, class_weights, record_weights: see Share.
@@ -107,7 +108,8 @@ class Loader:
                  transform: Sequence[Augmentation] = (), shuffle: Union[str, bool] = "full",
                  last_batch: Optional[str] = None, drop_last: bool = False, rank: Optional[int] = None,
                  world_size: Optional[int] = None, global_batch_size: int = 0, threads: int = 0,
-                 local_ranks: Optional[int] = None, prefetch_batches: int = 0, on_damage: str = "stop",
+                 local_ranks: Optional[int] = None, prefetch_batches: int = 0, prefetch_next_epoch: bool = True,
+                 on_damage: str = "stop",
                  records: Optional[Sequence[int]] = None, class_weights: Optional[Sequence[float]] = None,
                  record_weights: Optional[Sequence[float]] = None, samples_per_epoch: int = 0, block_records: int = 0,
                  window_blocks: int = 64, classes: int = 0, verify_checksums: bool = False, read: str = "auto",
@@ -122,6 +124,7 @@ class Loader:
             layout="nhwc" if layout == "channels_last" else layout, shuffle=_shuffle_name(shuffle),
             last_batch=_last_batch(last_batch, drop_last), rank=rank, world_size=world_size, local_ranks=local_ranks,
             global_batch_size=global_batch_size, threads=threads, prefetch_batches=prefetch_batches,
+            prefetch_next_epoch=prefetch_next_epoch,
             skip_damage=on_damage == "skip", samples_per_epoch=samples_per_epoch, block_records=block_records,
             window_blocks=window_blocks, classes=classes, verify_checksums=verify_checksums, read=read,
             read_threads=read_threads, max_pixels=max_pixels)

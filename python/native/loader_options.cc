@@ -76,6 +76,7 @@ void bind_loader_options(nb::module_& module) {
       .def_rw("classes", &LoaderOptions::classes)
       .def_rw("threads", &LoaderOptions::threads)
       .def_rw("prefetch_batches", &LoaderOptions::prefetch_batches)
+      .def_rw("prefetch_next_epoch", &LoaderOptions::prefetch_next_epoch)
       .def_prop_rw(
           "skip_damage", [](const LoaderOptions& self) { return self.on_damage == OnDamage::skip; },
           [](LoaderOptions& self, bool skip) { self.on_damage = skip ? OnDamage::skip : OnDamage::stop; })

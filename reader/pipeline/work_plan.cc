@@ -90,6 +90,8 @@ WorkPlan::WorkPlan(Sampler sampler_, LoaderOptions options_)
   // Beyond the CPUs there may be something to gain where threads wait for the disk.
   most_threads = options.threads != 0 ? options.threads : 2 * budget;
   const std::uint32_t part = part_size(shape);
+  options.batch_size = part;
+  options.global_batch_size = shape.global_batch_size;
   chunk_samples = std::clamp(part / (2 * start_threads), 1u, kMostChunk);
   if (options.prefetch_batches == 0) {
     // Two that are being made beside the one that is used; of small batches as many as keep all threads at work.
