@@ -1,5 +1,5 @@
 // This file is compiled once for each target that Highway knows on this architecture, and without contraction of
-// floating-point operations (CMakeLists.txt): Pillow rounds after each one.
+// floating-point operations (reader/CMakeLists.txt): Pillow rounds after each one.
 #include "reader/augment/color_kernels.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -1,5 +1,5 @@
 // This file is compiled once for each target that Highway knows on this architecture, and without contraction of
-// floating-point operations (CMakeLists.txt): where a multiply-add is fused, it says so.
+// floating-point operations (reader/CMakeLists.txt): where a multiply-add is fused, it says so.
 #include "reader/augment/convert_kernels.h"
 
 #include <cstring>
@@ -155,8 +155,7 @@ HWY_INLINE void store_as(VF v, std::byte* out, std::size_t index) {
     const auto bits = hn::BitCast(d32, v);
     const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
     const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(d32, 0x7FFF))));
-    const hn::RebindToSigned<decltype(d32)> i32;
-    store<kStream>(hn::DemoteTo(d16, hn::BitCast(i32, rounded)), d16, reinterpret_cast<std::uint16_t*>(out) + index);
+    store<kStream>(hn::TruncateTo(d16, rounded), d16, reinterpret_cast<std::uint16_t*>(out) + index);
   }
 }
 

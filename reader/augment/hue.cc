@@ -1,4 +1,4 @@
-// Compiled without contraction of floating-point operations (CMakeLists.txt): Pillow rounds after each one.
+// Compiled without contraction of floating-point operations (reader/CMakeLists.txt): Pillow rounds after each one.
 //
 // A pixel that is not gray has a greatest, a middle and a least value. Which of the channels is which makes six cases;
 // in each, rgb2hsv_row of Pillow's Convert.c comes down to a function of two numbers, greatest - least and greatest -

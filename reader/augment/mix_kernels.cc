@@ -1,5 +1,5 @@
 // This file is compiled once for each target that Highway knows on this architecture, and without contraction of
-// floating-point operations (CMakeLists.txt): torch rounds after each one.
+// floating-point operations (reader/CMakeLists.txt): torch rounds after each one.
 #include "reader/augment/mix_kernels.h"
 
 #include <cmath>
@@ -67,7 +67,7 @@ struct BrainValues {
     const auto bits = hn::BitCast(d32, v);
     const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));
     const auto rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(d32, 0x7FFF))));
-    hn::StoreU(hn::DemoteTo(D16(), hn::BitCast(hn::RebindToSigned<DF>(), rounded)), D16(), at);
+    hn::StoreU(hn::TruncateTo(D16(), rounded), D16(), at);
   }
 };
 

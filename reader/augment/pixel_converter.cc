@@ -1,4 +1,4 @@
-// Compiled without contraction of floating-point operations (CMakeLists.txt): torch rounds after each one.
+// Compiled without contraction of floating-point operations (reader/CMakeLists.txt): torch rounds after each one.
 #include "reader/augment/pixel_converter.h"
 
 #include <cstring>
