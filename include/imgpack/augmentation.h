@@ -4,9 +4,10 @@
 //   std::vector<Augmentation> transform = {RandomResizedCrop{224}, HorizontalFlip{}, Normalize::imagenet()};
 //
 // Steps are applied in the order of the list: first those on 8-bit pixels (geometry, ColorJitter, Grayscale), then
-// Normalize, then RandomErasing, last MixUp or CutMix; another order is refused. Whatever is random is drawn from
-// (seed, epoch, record, place in the list) alone: the same sample looks the same whatever thread, rank or device makes
-// it. Pixels are those that Pillow 9.4 and torchvision 0.14 (on Pillow images) make with the same parameters.
+// Normalize, then RandomErasing, last MixUp, CutMix, or both, of which each batch draws one; another order is refused.
+// Whatever is random is drawn from (seed, epoch, record, kind of step, how many of that kind come before) alone: the
+// same sample looks the same whatever thread, rank or device makes it, and adding a step changes no other. Pixels are
+// those that Pillow 9.4 and torchvision 0.14 (on Pillow images) make with the same parameters.
 #pragma once
 
 #include <array>

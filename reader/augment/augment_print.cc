@@ -160,8 +160,8 @@ void print_plans(const Request& request) {
 
 void print_mixes(const Request& request) {
   const Augmenter augmenter(request.steps, request.dtype, request.layout);
-  const BatchMixer mixer(augmenter.mixing().value(), request.dtype, request.layout,
-                         {request.size.height, request.size.width}, 1000);
+  const BatchMixer mixer(augmenter.mixing(), request.dtype, request.layout, {request.size.height, request.size.width},
+                         1000);
   const std::uint32_t count = next_32();
   for (std::uint64_t step = request.record; step < request.record + count; ++step) {
     const Mix mix = mixer.draw(request.key, step);

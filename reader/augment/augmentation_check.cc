@@ -132,7 +132,11 @@ void check_augmentations(std::span<const Augmentation> steps, DType dtype) {
           "steps on 8-bit pixels come first, then Normalize, then RandomErasing, and MixUp or CutMix at the end");
     }
     if (stage == reached && stage == ListStage::normalize) check.fail("there is a Normalize before it");
-    if (stage == reached && stage == ListStage::mixing) check.fail("a batch is mixed once: MixUp or CutMix");
+    const auto same_kind = [&](const Augmentation& other) { return other.index() == steps[i].index(); };
+    if (stage == ListStage::mixing &&
+        std::any_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i), same_kind)) {
+      check.fail("a batch is mixed once: by MixUp, by CutMix, or by either of the two");
+    }
     reached = stage;
   }
 }

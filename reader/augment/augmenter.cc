@@ -1,6 +1,7 @@
 #include "reader/augment/augmenter.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +25,12 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
 
 Size size_of_image(ImageSize size) {
   return {size.width, size.height};
+}
+
+/// A step's random numbers are named by its kind and by how many of that kind come before it, so that adding a step
+/// does not change what others draw. Kinds are numbered as in the variant, to which new ones are appended.
+std::uint32_t operation_of(const Augmentation& step, std::uint32_t number_of_kind) {
+  return static_cast<std::uint32_t>(step.index()) << 16 | number_of_kind;
 }
 
 /// What Resize makes of an image, or why it can't.
@@ -51,9 +58,9 @@ class Planner {
  public:
   Planner(std::uint64_t key, std::uint64_t record, Size source) : builder_(source), key_(key), record_(record) {}
 
-  void apply(const Augmentation& step, std::uint32_t place) {
-    place_ = place;
-    RandomStream random(key_, record_, place);
+  void apply(const Augmentation& step, std::uint32_t operation) {
+    operation_ = operation;
+    RandomStream random(key_, record_, operation);
     std::visit([&](const auto& known) { apply(known, random); }, step);
   }
   const std::string& problem() const { return problem_; }
@@ -91,7 +98,7 @@ class Planner {
   void apply(const RandomErasing& step, RandomStream& random) {
     if (random.uniform() >= step.probability) return;
     if (const auto rect = draw_erased_rect(step, builder_.size(), random)) {
-      erasings_.push_back({*rect, step.value, step.noise, key_, record_, place_});
+      erasings_.push_back({*rect, step.value, step.noise, key_, record_, operation_});
     }
   }
   void apply(const Normalize&, RandomStream&) {}
@@ -113,7 +120,7 @@ class Planner {
   std::string problem_;
   std::uint64_t key_;
   std::uint64_t record_;
-  std::uint32_t place_ = 0;
+  std::uint32_t operation_ = 0;
 };
 
 void Planner::apply(const RandomCrop& step, RandomStream& random) {
@@ -142,10 +149,12 @@ void Planner::apply(const RandomCrop& step, RandomStream& random) {
 Augmenter::Augmenter(std::vector<Augmentation> steps, DType dtype, Layout layout)
     : steps_(std::move(steps)), format_{dtype, layout} {
   check_augmentations(steps_, dtype);
+  std::array<std::uint32_t, std::variant_size_v<Augmentation>> seen{};
   for (const Augmentation& step : steps_) {
+    operations_.push_back(operation_of(step, seen[step.index()]++));
     if (const auto* normalize = std::get_if<Normalize>(&step)) format_.normalize = *normalize;
-    if (const auto* mix_up = std::get_if<MixUp>(&step)) mixing_ = *mix_up;
-    if (const auto* cut_mix = std::get_if<CutMix>(&step)) mixing_ = *cut_mix;
+    if (const auto* mix_up = std::get_if<MixUp>(&step)) mixing_.emplace_back(*mix_up);
+    if (const auto* cut_mix = std::get_if<CutMix>(&step)) mixing_.emplace_back(*cut_mix);
   }
 }
 
@@ -180,8 +189,8 @@ std::optional<ImageSize> Augmenter::output_size(Size source) const {
 std::variant<SamplePlan, std::string> Augmenter::plan(std::uint64_t key, std::uint64_t record, Size source) const {
   if (source.width == 0 || source.height == 0) return "it has no pixels";
   Planner planner(key, record, source);
-  for (std::uint32_t place = 0; place < steps_.size(); ++place) {
-    planner.apply(steps_[place], place);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    planner.apply(steps_[i], operations_[i]);
     if (!planner.problem().empty()) return planner.problem();
   }
   return std::move(planner).take();

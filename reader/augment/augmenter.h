@@ -22,7 +22,8 @@ struct PixelFormat {
   std::optional<Normalize> normalize = {};  ///< floating point only; without it values are divided by 255
 };
 
-using Mixing = std::variant<MixUp, CutMix>;
+/// MixUp, CutMix, or both in the order of the list; empty: batches are not mixed.
+using Mixing = std::vector<std::variant<MixUp, CutMix>>;
 
 /// Immutable; all functions may be called from several threads.
 class Augmenter {
@@ -32,8 +33,8 @@ class Augmenter {
   Augmenter(std::vector<Augmentation> steps, DType dtype, Layout layout);
 
   const PixelFormat& format() const noexcept { return format_; }
-  /// MixUp or CutMix, which batch_mixer.h does.
-  const std::optional<Mixing>& mixing() const noexcept { return mixing_; }
+  /// What batch_mixer.h does.
+  const Mixing& mixing() const noexcept { return mixing_; }
   /// In the order in which they are applied.
   const std::vector<Augmentation>& steps() const noexcept { return steps_; }
 
@@ -50,7 +51,8 @@ class Augmenter {
  private:
   std::vector<Augmentation> steps_;
   PixelFormat format_;
-  std::optional<Mixing> mixing_;
+  std::vector<std::uint32_t> operations_;  ///< of each step: what its random numbers are named by
+  Mixing mixing_;
 };
 
 /// Throws as Augmenter does.

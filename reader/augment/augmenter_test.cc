@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -121,7 +122,8 @@ TEST_CASE("another order is refused") {
   CHECK(contains(refusal({RandomErasing{}, Resize{8}}), "come first"));
   CHECK(contains(refusal({MixUp{}, RandomErasing{}}), "come first"));
   CHECK(contains(refusal({normalize, normalize}), "there is a Normalize before it"));
-  CHECK(contains(refusal({MixUp{}, CutMix{}}), "mixed once"));
+  CHECK(contains(refusal({MixUp{}, CutMix{}, MixUp{}}), "mixed once"));
+  CHECK(refusal({MixUp{}, CutMix{}}) == "");
 }
 
 TEST_CASE("steps have readable names") {
@@ -232,11 +234,18 @@ TEST_CASE("a plan depends on key, record, size and list alone") {
   CHECK_FALSE(plan(3, 7) == plan(3, 8));
 }
 
-TEST_CASE("another step in the list leaves those before it alone") {
+TEST_CASE("another step in the list leaves the others alone, wherever it stands") {
+  std::set<std::uint32_t> widths;
   for (std::uint64_t record = 0; record < 20; ++record) {
     const SamplePlan fewer = plan_of({RandomResizedCrop{32}, HorizontalFlip{}}, {60, 70}, record);
-    const SamplePlan more = plan_of({RandomResizedCrop{32}, HorizontalFlip{}, ColorJitter{1}}, {60, 70}, record);
+    const SamplePlan more =
+        plan_of({Grayscale{0}, RandomResizedCrop{32}, ColorJitter{1}, HorizontalFlip{}}, {60, 70}, record);
     CHECK(fewer.stages[0].crop == more.stages[0].crop);
     CHECK(fewer.stages[0].flip == more.stages[0].flip);
+    widths.insert(fewer.stages[0].crop.width);
+    // Two of a kind are independent of each other.
+    const SamplePlan twice = plan_of({RandomErasing{1}, RandomErasing{1}}, {60, 70}, record);
+    if (twice.erasings.size() == 2) CHECK_FALSE(twice.erasings[0].rect == twice.erasings[1].rect);
   }
+  CHECK(widths.size() > 5);
 }

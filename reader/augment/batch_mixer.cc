@@ -63,19 +63,21 @@ Rect cut_box(ImageSize size, double share, RandomStream& random) {
 
 }  // namespace
 
-BatchMixer::BatchMixer(const Mixing& mixing, DType dtype, Layout layout, ImageSize size, std::uint32_t classes)
-    : mixing_(mixing), dtype_(dtype), layout_(layout), size_(size), classes_(classes) {
+BatchMixer::BatchMixer(Mixing mixing, DType dtype, Layout layout, ImageSize size, std::uint32_t classes)
+    : mixing_(std::move(mixing)), dtype_(dtype), layout_(layout), size_(size), classes_(classes) {
+  if (mixing_.empty()) throw Error(ErrorCode::invalid_argument, "there is no way of mixing batches");
   if (classes == 0)
     throw Error(ErrorCode::invalid_argument, "MixUp and CutMix need to know how many classes there are");
 }
 
 Mix BatchMixer::draw(std::uint64_t key, std::uint64_t step) const {
   RandomStream random(key, step, 0);
+  const auto& chosen = mixing_[mixing_.size() == 1 ? 0 : random.below(mixing_.size())];
   const auto [alpha, probability] =
-      std::visit([](const auto& mixing) { return std::pair(mixing.alpha, mixing.probability); }, mixing_);
+      std::visit([](const auto& mixing) { return std::pair(mixing.alpha, mixing.probability); }, chosen);
   if (random.uniform() >= probability) return {};
   const double share = symmetric_beta(random, alpha);
-  if (std::holds_alternative<MixUp>(mixing_)) return {Mix::Kind::blend, share, {}};
+  if (std::holds_alternative<MixUp>(chosen)) return {Mix::Kind::blend, share, {}};
   const Rect box = cut_box(size_, share, random);
   const double area = static_cast<double>(box.width) * box.height;
   return {Mix::Kind::paste, 1.0 - area / (static_cast<double>(size_.width) * size_.height), box};

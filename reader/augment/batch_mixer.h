@@ -1,7 +1,7 @@
 // MixUp and CutMix on a finished batch, as references/classification/transforms.py of torchvision 0.14 does them: each
 // sample is mixed with its predecessor in the global batch, the first with the last (batch.roll(1)).
 //
-//   BatchMixer mixer(*augmenter.mixing(), dtype, layout, size, classes);
+//   BatchMixer mixer(augmenter.mixing(), dtype, layout, size, classes);
 //   const Mix mix = mixer.draw(key, step);
 //   mixer.mix_labels(mix, labels, previous_label, soft_labels);  // on any thread
 //   for (unsigned part = 0; part < parts; ++part) mixer.mix_images(mix, images, count, previous, part, parts);
@@ -32,8 +32,9 @@ struct Mix {
 /// Immutable; all functions may be called from several threads.
 class BatchMixer {
  public:
-  /// Throws invalid_argument for 0 classes.
-  BatchMixer(const Mixing& mixing, DType dtype, Layout layout, ImageSize size, std::uint32_t classes);
+  /// Of several ways of mixing each batch draws one, all equally likely. Throws invalid_argument for none, and for 0
+  /// classes.
+  BatchMixer(Mixing mixing, DType dtype, Layout layout, ImageSize size, std::uint32_t classes);
 
   /// `key` is that of RandomPurpose::batch, `step` the number of the global batch.
   Mix draw(std::uint64_t key, std::uint64_t step) const;

@@ -93,7 +93,7 @@ TEST_CASE("mixed images do not depend on ranks and parts") {
   std::mt19937 random(1);
   for (const DType dtype : kDTypes) {
     for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
-      const BatchMixer mixer(MixUp{}, dtype, layout, kSize, 10);
+      const BatchMixer mixer({MixUp{}}, dtype, layout, kSize, 10);
       const std::size_t bytes = kValues * size_of(dtype);
       for (const Mix& mix : kMixes) {
         for (const std::uint32_t count : {1U, 2U, 6U}) {
@@ -139,7 +139,7 @@ TEST_CASE("every instruction set blends the same values") {
 }
 
 TEST_CASE("soft labels") {
-  const BatchMixer mixer(CutMix{}, DType::u8, Layout::nhwc, kSize, 4);
+  const BatchMixer mixer({CutMix{}}, DType::u8, Layout::nhwc, kSize, 4);
   const std::vector<std::int64_t> labels = {1, 3, 3};
   std::vector<float> soft(12, -1);
   mixer.mix_labels({Mix::Kind::blend, 0.75, {}}, labels, 0, soft);
@@ -149,7 +149,7 @@ TEST_CASE("soft labels") {
 }
 
 TEST_CASE("labels that are no classes are refused") {
-  const BatchMixer mixer(MixUp{}, DType::u8, Layout::nhwc, kSize, 4);
+  const BatchMixer mixer({MixUp{}}, DType::u8, Layout::nhwc, kSize, 4);
   std::vector<float> soft(4);
   const auto message = [&](std::int64_t label, std::int64_t previous) {
     try {
@@ -165,19 +165,19 @@ TEST_CASE("labels that are no classes are refused") {
   CHECK(message(0, kNoLabel).find("need labels") != std::string::npos);
   CHECK(message(4, 0).find("4 is not one of 4 classes") != std::string::npos);
   CHECK(message(0, -7).find("-7") != std::string::npos);
-  CHECK_THROWS_AS(BatchMixer(MixUp{}, DType::u8, Layout::nhwc, kSize, 0), Error);
+  CHECK_THROWS_AS(BatchMixer({MixUp{}}, DType::u8, Layout::nhwc, kSize, 0), Error);
 }
 
 TEST_CASE("a mix depends on key and step, and its probability is that of the list") {
-  const BatchMixer mixer(MixUp{0.4, 0.5}, DType::f32, Layout::nchw, kSize, 4);
+  const BatchMixer mixer({MixUp{0.4, 0.5}}, DType::f32, Layout::nchw, kSize, 4);
   CHECK(mixer.draw(1, 2) == mixer.draw(1, 2));
-  CHECK_FALSE(BatchMixer(MixUp{}, DType::f32, Layout::nchw, kSize, 4).draw(1, 2) ==
-              BatchMixer(MixUp{}, DType::f32, Layout::nchw, kSize, 4).draw(1, 3));
+  CHECK_FALSE(BatchMixer({MixUp{}}, DType::f32, Layout::nchw, kSize, 4).draw(1, 2) ==
+              BatchMixer({MixUp{}}, DType::f32, Layout::nchw, kSize, 4).draw(1, 3));
   int none = 0;
   for (std::uint64_t step = 0; step < 2000; ++step) none += mixer.draw(1, step).kind == Mix::Kind::none ? 1 : 0;
   CHECK(none > 900);
   CHECK(none < 1100);
-  const BatchMixer cut(CutMix{}, DType::f32, Layout::nchw, kSize, 4);
+  const BatchMixer cut({CutMix{}}, DType::f32, Layout::nchw, kSize, 4);
   for (std::uint64_t step = 0; step < 2000; ++step) {
     const Mix mix = cut.draw(1, step);
     REQUIRE(mix.kind == Mix::Kind::paste);
@@ -185,4 +185,16 @@ TEST_CASE("a mix depends on key and step, and its probability is that of the lis
     REQUIRE(mix.pasted.y + mix.pasted.height <= 7);
     REQUIRE(mix.share == doctest::Approx(1 - mix.pasted.width * mix.pasted.height / 77.0));
   }
+}
+
+TEST_CASE("of MixUp and CutMix each batch draws one") {
+  const BatchMixer mixer({MixUp{1}, CutMix{1}}, DType::f32, Layout::nchw, kSize, 4);
+  int blends = 0;
+  for (std::uint64_t step = 0; step < 1000; ++step) {
+    const Mix mix = mixer.draw(1, step);
+    CHECK(mix.kind != Mix::Kind::none);
+    blends += mix.kind == Mix::Kind::blend ? 1 : 0;
+  }
+  CHECK(blends > 420);  // of 1000, 5 standard deviations
+  CHECK(blends < 580);
 }

@@ -14,7 +14,7 @@ namespace imgpack {
 
 class NormalNoise {
  public:
-  /// `operation` is the step's place; its rectangle was drawn from the stream of that number, this is another one.
+  /// `operation` is the step's; its rectangle was drawn from the stream of that number, this is another one.
   NormalNoise(std::uint64_t key, std::uint64_t record, std::uint32_t operation) noexcept
       : key_(key), record_(record), operation_(operation | std::uint32_t{1} << 31) {}
 

@@ -81,9 +81,9 @@ WorkPlan::WorkPlan(Sampler sampler_, LoaderOptions options_)
   if (options.max_pixels == 0) refuse("images of 0 pixels can't be decoded");
   format = {
       .image = image_size(augmenter, sampler), .dtype = options.dtype, .layout = options.layout, .soft_classes = 0};
-  if (augmenter.mixing()) {
+  if (!augmenter.mixing().empty()) {
     format.soft_classes = class_count(options, sampler);
-    mixer.emplace(*augmenter.mixing(), options.dtype, options.layout, format.image, format.soft_classes);
+    mixer.emplace(augmenter.mixing(), options.dtype, options.layout, format.image, format.soft_classes);
   }
   const unsigned budget = std::max(cpu_budget() / std::max(options.local_ranks, 1u), 1u);
   start_threads = options.threads != 0 ? options.threads : budget;

@@ -6,7 +6,8 @@
 //   key    = first 64 bits of philox(counter = (draw low, draw high, 0, 2^31), key)             where draw != 0
 //   block  = philox(counter = (item low, item high, operation, block number), key)
 //
-// with `item` a record or a position, `operation` the place of a step in the list, and block numbers from 0 on.
+// with `item` a record or a position, `operation` one of several things that are drawn for it, and block numbers from
+// 0 on.
 #pragma once
 
 #include <cmath>
