@@ -1,6 +1,8 @@
 """What comes out of a loader: samples, order, arrays, ranks."""
 import os
+import subprocess
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -212,3 +214,15 @@ def test_arguments(packed):
         loader(packed, batchsize=2)
     with pytest.raises(imgpack.InvalidArgumentError):  # images of different sizes, and no step to make them equal
         list(loader(packed, transform=[]))
+
+
+@pytest.mark.parametrize("epoch", [0, 3])
+def test_batches_are_those_of_cpp(packed, epoch):
+    loader = imgpack.Loader(packed, split="train", batch_size=8, seed=5, transform=[
+        imgpack.RandomResizedCrop(32), imgpack.HorizontalFlip(), imgpack.ColorJitter(0.4, 0.4, 0.4, 0.1),
+        imgpack.Normalize.imagenet()], output="numpy")
+    lines = [f"{','.join(map(str, batch.records))} {zlib.crc32(batch.images.tobytes()):08x}"
+             for batch in loader.batches(epoch)]
+    printed = subprocess.run([os.environ["IMGPACK_LOADER_PRINT"], packed, "train", str(epoch)], check=True,
+                             capture_output=True, text=True).stdout
+    assert printed.split("\n")[:-1] == lines
