@@ -42,12 +42,24 @@ double rate(Loader& loader, int epochs) {
   return static_cast<double>(samples) / seconds_since(begin);
 }
 
+/// 1, 2, 4, ... and all CPUs.
+std::vector<unsigned> thread_counts() {
+  const unsigned cpus = std::max(std::thread::hardware_concurrency(), 1u);
+  std::vector<unsigned> counts;
+  for (unsigned count = 1; count < cpus; count *= 2) counts.push_back(count);
+  counts.push_back(cpus);
+  return counts;
+}
+
 void jpeg(const Dataset& data) {
-  for (const unsigned threads : {1u, 2u, 0u}) {
+  std::vector<unsigned> counts = thread_counts();
+  counts.push_back(0);
+  for (const unsigned threads : counts) {
     Loader loader(data, {.batch_size = 128,
                          .transform = {RandomResizedCrop{224}, HorizontalFlip{}, Normalize::imagenet()},
                          .threads = threads});
-    fmt::print("jpeg threads={} {:.0f} images/s\n", threads == 0 ? "auto" : std::to_string(threads), rate(loader, 5));
+    const double images = rate(loader, 5);
+    fmt::print("jpeg threads={} {:.0f} images/s\n", threads == 0 ? "auto" : std::to_string(threads), images);
   }
 }
 
@@ -75,7 +87,7 @@ double memcpy_rate(const Dataset& data, unsigned threads, std::size_t bytes, int
 void raw(const Dataset& data) {
   const std::size_t bytes = std::size_t{224} * 224 * 3;
   const int epochs = 20;
-  for (const unsigned threads : {1u, 2u}) {
+  for (const unsigned threads : thread_counts()) {
     double best_copy = 0, best_nhwc = 0, best_nchw = 0;
     for (int round = 0; round < 5; ++round) {
       best_copy = std::max(best_copy, memcpy_rate(data, threads, bytes, epochs));
@@ -112,7 +124,7 @@ void tiny(const std::filesystem::path& path) {
   }
   const Dataset data = Dataset::open(path);
   for (const Shuffle shuffle : {Shuffle::none, Shuffle::full}) {
-    for (const unsigned threads : {1u, 2u}) {
+    for (const unsigned threads : thread_counts()) {
       Loader loader(data,
                     {.batch_size = 256, .dtype = DType::u8, .sampling = {.shuffle = shuffle}, .threads = threads});
       fmt::print("tiny shuffle={} threads={} {:.0f} records/s\n", to_string(shuffle), threads, rate(loader, 2));
