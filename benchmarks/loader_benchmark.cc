@@ -1,8 +1,10 @@
-// How fast loaders deliver batches:
-//   loader_benchmark jpeg FILE     JPEG records: RandomResizedCrop(224), flip, normalised float32 batches of 128, by
-//   threads loader_benchmark raw FILE      raw records of at least 224x224: crop, flip, uint8 batches, beside memcpy of
-//   as many bytes loader_benchmark tiny          the loader's own work for each record, on 4x4 images loader_benchmark
-//   start FILE    time from opening to the first batch
+// How fast loaders deliver batches.
+//
+//   loader_benchmark jpeg FILE    JPEG records: RandomResizedCrop(224), flipped, normalised float32 batches of 128
+//   loader_benchmark raw FILE     raw records of 224x224 or more: crop, flip, uint8, beside memcpy of as many bytes
+//   loader_benchmark tiny FILE    the loader's own work for each record, on 4x4 images; makes FILE if need be
+//   loader_benchmark start FILE   from opening to the first batch
+//   loader_benchmark cold FILE    an epoch of a file that is not in the page cache, by ways of reading
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -10,7 +12,6 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <functional>
 #include <iostream>
 #include <string>
 #include <thread>

@@ -1,6 +1,8 @@
 #include "imgpack/loader.h"
 
 #include <algorithm>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +20,17 @@ std::vector<DatasetShare> one_share(const Dataset& dataset, const std::string& s
   return shares;
 }
 
+/// Of what an epoch throws, whatever the system or the library said.
+[[noreturn]] void rethrow_as_error() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::out_of_memory, "there is not enough memory for the loader's batches");
+  } catch (const std::system_error& error) {
+    throw Error(ErrorCode::io, fmt::format("the loader can't start its threads: {}", error.what()));
+  }
+}
+
 double seconds(const std::atomic<std::uint64_t>& nanoseconds) {
   return static_cast<double>(nanoseconds.load(std::memory_order_relaxed)) * 1e-9;
 }
@@ -29,13 +42,13 @@ struct Loader::State {
   State(Sampler sampler, LoaderOptions options)
       : plan(std::move(sampler), std::move(options)),
         order(plan.sampler.fingerprint()),
-        engine(std::make_unique<Engine>(plan, counters)),
+        engine(Engine::create(plan, counters)),
         position{.epoch = 0, .samples = 0, .seed = plan.options.seed, .order = order} {}
 
   const WorkPlan plan;
   const std::uint64_t order;
   Counters counters;
-  std::unique_ptr<Engine> engine;
+  std::shared_ptr<Engine> engine;
   std::shared_ptr<Run> run;  ///< that the engine works on
   LoaderState position;      ///< where the consumer stands
   bool restored = false;     ///< position is that of restore(), and no epoch was begun since
@@ -47,14 +60,11 @@ struct Loader::State {
   void leave_parent();
 };
 
-/// In a child of the process that started the threads, there are none: the engine and its run, of which a thread may
-/// have been changing anything, are left alone for good.
+/// In a child of the process that started the threads there are none: it gets an engine of its own.
 void Loader::State::leave_parent() {
-  if (engine->here()) return;
-  static_cast<void>(engine.release());
-  static_cast<void>(new std::shared_ptr<Run>(std::move(run)));
+  if (engine->in_own_process()) return;
   run.reset();
-  engine = std::make_unique<Engine>(plan, counters);
+  engine = Engine::create(plan, counters);
 }
 
 /// From where the consumer stands.
@@ -63,29 +73,39 @@ void Loader::State::begin_run() {
 }
 
 struct Epoch::State {
+  State(std::shared_ptr<Loader::State> loader_, std::uint64_t number_)
+      : loader(std::move(loader_)),
+        engine(loader->engine),
+        run(loader->run),
+        number(number_),
+        position(loader->position.samples) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (run && engine->in_own_process()) engine->end(*run);
+  }
+
   std::shared_ptr<Loader::State> loader;
+  std::shared_ptr<Engine> engine;  ///< that works on the run
   std::shared_ptr<Run> run;
   std::uint64_t number = 0;
   std::uint64_t position = 0;  ///< samples delivered
   bool over = false;
 
+  bool current() const noexcept { return run && run == loader->run; }
   void follow_fork();
-  ~State();
 };
 
 /// The child goes on where the parent stood, with threads of its own.
 void Epoch::State::follow_fork() {
-  if (loader->engine->here()) return;
-  const bool current = run == loader->run;
+  if (engine->in_own_process()) return;
+  const bool goes_on = current();
+  run.reset();
   loader->leave_parent();
-  static_cast<void>(new std::shared_ptr<Run>(std::move(run)));
-  if (!current) return;
+  engine = loader->engine;
+  if (!goes_on) return;
   loader->begin_run();
   run = loader->run;
-}
-
-Epoch::State::~State() {
-  if (run && loader->engine->here()) loader->engine->end(*run);
 }
 
 Epoch::Epoch(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -96,17 +116,18 @@ Epoch::~Epoch() = default;
 std::optional<Batch> Epoch::next() {
   State& state = *state_;
   if (state.over) return std::nullopt;
-  state.follow_fork();
   state.over = true;  // unless a batch comes
-  if (!state.run || state.run != state.loader->run) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("epoch {} is over: another one was begun", state.number));
-  }
   std::optional<Batch> batch;
   try {
-    batch = state.loader->engine->next(*state.run);
+    state.follow_fork();
+    if (!state.current()) {
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("epoch {} is over: another one was begun, or a state restored", state.number));
+    }
+    batch = state.engine->next(*state.run);
   } catch (...) {
-    state.loader->engine->end(*state.run);
-    throw;
+    if (state.run) state.engine->end(*state.run);
+    rethrow_as_error();
   }
   if (!batch) return batch;
   state.over = false;
@@ -118,9 +139,12 @@ std::optional<Batch> Epoch::next() {
 bool Epoch::wait(std::chrono::milliseconds timeout) {
   State& state = *state_;
   if (state.over) return true;
-  state.follow_fork();
-  if (!state.run || state.run != state.loader->run) return true;
-  return state.loader->engine->wait(*state.run, timeout);
+  try {
+    state.follow_fork();
+  } catch (...) {
+    rethrow_as_error();
+  }
+  return !state.current() || state.engine->wait(*state.run, timeout);
 }
 
 std::uint64_t Epoch::number() const noexcept {
@@ -153,24 +177,23 @@ Loader::~Loader() = default;
 
 Epoch Loader::epoch(std::uint64_t number) {
   State& state = *state_;
-  if (state.restored && number != state.position.epoch) {
+  if (state.restored && state.position.samples != 0 && number != state.position.epoch) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("the restored state is in epoch {}, not {}", state.position.epoch, number));
   }
   state.leave_parent();
-  if (!state.restored) {
+  if (!state.restored || number != state.position.epoch) {
     state.position = {.epoch = number, .samples = 0, .seed = state.position.seed, .order = state.order};
   }
-  state.begin_run();
+  try {
+    state.begin_run();
+  } catch (...) {
+    rethrow_as_error();
+  }
   state.restored = false;
   state.begun = true;
   state.last_begun = number;
-  auto epoch = std::make_unique<Epoch::State>();
-  epoch->loader = state_;
-  epoch->run = state.run;
-  epoch->number = number;
-  epoch->position = state.position.samples;
-  return Epoch(std::move(epoch));
+  return Epoch(std::make_unique<Epoch::State>(state_, number));
 }
 
 Epoch Loader::epoch() {
@@ -229,7 +252,7 @@ LoaderStats Loader::stats() const {
   if (stats.batches != 0) {
     stats.ready_batches = static_cast<double>(counters.ready_batches.load()) / static_cast<double>(stats.batches);
   }
-  if (state_->engine->here()) {
+  if (state_->engine->in_own_process()) {
     stats.threads = state_->engine->threads();
     stats.read_ahead = state_->engine->read_ahead();
   }
@@ -237,7 +260,7 @@ LoaderStats Loader::stats() const {
 }
 
 std::vector<Damage> Loader::damage() const {
-  if (!state_->engine->here()) return {};
+  if (!state_->engine->in_own_process()) return {};
   return state_->engine->damage();
 }
 

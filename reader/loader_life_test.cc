@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 
@@ -207,14 +208,53 @@ TEST_CASE("statistics add up") {
   CHECK(stats.threads == 2);
 }
 
-TEST_CASE("threads do not take the program's signals") {
+/// The signals that each thread of this process blocks.
+std::vector<std::uint64_t> blocked_signals() {
+  std::vector<std::uint64_t> masks;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("SigBlk:")) masks.push_back(std::stoull(line.substr(7), nullptr, 16));
+    }
+  }
+  return masks;
+}
+
+TEST_CASE("threads take no signals but those of their own faults") {
+  const auto bit = [](int signal) { return std::uint64_t{1} << (signal - 1); };
   const PackedImages images;
-  Loader loader(images.open(), small_options());
+  LoaderOptions options = small_options();
+  options.read = ReadMode::unbuffered;
+  options.read_threads = 3;
+  const std::size_t before = blocked_signals().size();
+  Loader loader(images.open(), options);
   Epoch epoch = loader.epoch();
   CHECK(epoch.next());
-  sigset_t blocked;
-  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
-  CHECK(sigismember(&blocked, SIGINT) == 0);  // and this thread's mask is as it was
+  const std::vector<std::uint64_t> masks = blocked_signals();
+  CHECK(masks.size() == before + 5);
+  const auto blocks = [&](int signal) {
+    return static_cast<std::size_t>(
+        std::count_if(masks.begin(), masks.end(), [&](std::uint64_t mask) { return (mask & bit(signal)) != 0; }));
+  };
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGCHLD}) CHECK(blocks(signal) == 5);
+  for (const int signal : {SIGSEGV, SIGBUS}) CHECK(blocks(signal) == 0);
+}
+
+TEST_CASE("an unusable size of images is refused before memory is asked for") {
+  const PackedImages images;
+  LoaderOptions options = small_options();
+  options.transform = {};
+  options.max_pixels = 100;
+  const Error error = error_of([&] { Loader loader(images.open(), options); });
+  CHECK(error.code() == ErrorCode::damaged);
+  CHECK(error.place().record);
+  options = small_options();
+  options.transform = {Resize{0, ImageSize{65500}}};
+  options.batch_size = 1u << 20;
+  Loader loader(images.open(), options);
+  Epoch epoch = loader.epoch();
+  CHECK(code_of([&] { epoch.next(); }) == ErrorCode::out_of_memory);
+  CHECK_FALSE(epoch.next());
 }
 
 TEST_CASE("different loaders work side by side") {
@@ -285,7 +325,127 @@ TEST_CASE("a child process goes on with loaders, epochs and batches of its paren
   CHECK(in_child([&] { return look_at(loader.epoch(0)) == expected ? 0 : 1; }) == 0);
   CHECK(in_child([&] { return 0; }) == 0);  // a child that does not use it
 }
+
+TEST_CASE("a child process may destroy what it has of its parent, in any order") {
+  const PackedImages images;
+  std::optional<Loader> loader(std::in_place, images.open(), small_options());
+  const std::vector<SeenBatch> expected = look_at(loader->epoch(0));
+  for (int round = 0; round < 5; ++round) {
+    std::optional<Epoch> epoch(loader->epoch(0));
+    std::optional<Batch> batch = epoch->next();
+    CHECK(in_child([&] {
+            loader.reset();
+            batch.reset();
+            epoch.reset();
+            return 0;
+          }) == 0);
+    CHECK(in_child([&] {
+            Epoch other = loader->epoch(0);
+            epoch.reset();
+            return look_at(std::move(other)) == expected ? 0 : 1;
+          }) == 0);
+    CHECK(in_child([&] {
+            Loader moved = std::move(*loader);
+            while (epoch->next()) {
+            }
+            epoch.reset();
+            return look_at(moved.epoch(0)) == expected ? 0 : 1;
+          }) == 0);
+  }
+}
 #endif
+
+TEST_CASE("one file opened twice is read past the cache as well as once") {
+  const PackedImages images;
+  LoaderOptions options = small_options();
+  options.split = "";
+  const auto seen = [&](ReadMode mode) {
+    options.read = mode;
+    Loader loader({{.dataset = images.open(), .split = "train"}, {.dataset = images.open(), .split = "val"}}, options);
+    return look_at(loader.epoch());
+  };
+  CHECK(seen(ReadMode::unbuffered) == seen(ReadMode::mapped));
+}
+
+/// A store that notes what is asked for ahead.
+class CountingStore final : public StoreReader {
+ public:
+  explicit CountingStore(std::unique_ptr<StoreReader> store) : store_(std::move(store)) {}
+  Format format() const noexcept override { return store_->format(); }
+  const std::filesystem::path& path() const noexcept override { return store_->path(); }
+  std::uint64_t size() const noexcept override { return store_->size(); }
+  const DatasetInfo& info() const noexcept override { return store_->info(); }
+  RecordMeta meta(std::uint64_t record) const override { return store_->meta(record); }
+  std::string_view key(std::uint64_t record) const override { return store_->key(record); }
+  RecordBytes bytes(std::uint64_t record) const override { return store_->bytes(record); }
+  std::span<const std::byte> field(std::uint64_t record, std::size_t field) const override {
+    return store_->field(record, field);
+  }
+  PayloadPlace place(std::uint64_t record) const override { return store_->place(record); }
+  std::optional<std::uint64_t> find(std::string_view key) const override { return store_->find(key); }
+  void prefetch(std::uint64_t first, std::uint64_t count) const override {
+    const std::lock_guard lock(mutex_);
+    ranges_.push_back({.begin = first, .end = first + count});
+  }
+  void release(std::uint64_t first, std::uint64_t count) const override { store_->release(first, count); }
+  void check_container(DamageSink& sink) const override { store_->check_container(sink); }
+
+  std::vector<RecordRange> ranges() const {
+    const std::lock_guard lock(mutex_);
+    return ranges_;
+  }
+
+ private:
+  std::unique_ptr<StoreReader> store_;
+  mutable std::mutex mutex_;
+  mutable std::vector<RecordRange> ranges_;
+};
+
+TEST_CASE("records are asked for ahead, one by one or by whole blocks, each once an epoch") {
+  const PackedImages images;
+  for (const Shuffle shuffle : {Shuffle::full, Shuffle::block}) {
+    for (const ReadMode mode : {ReadMode::ahead, ReadMode::mapped}) {
+      CAPTURE(to_string(shuffle));
+      const auto store = std::make_shared<CountingStore>(open_store(images.path()));
+      LoaderOptions options = small_options();
+      options.prefetch_next_epoch = false;
+      options.sampling = {.shuffle = shuffle, .block_records = 5, .window_blocks = 2};
+      options.read = mode;
+      Loader loader(Dataset(store), options);
+      look_at(loader.epoch(2));
+      CHECK(loader.stats().read_ahead == (mode == ReadMode::ahead));
+      std::vector<int> asked(PackedImages::kTrain);
+      bool longer = false;
+      for (const RecordRange& range : store->ranges()) {
+        longer = longer || range.size() == 5;
+        for (std::uint64_t record = range.begin; record < range.end; ++record) ++asked.at(record);
+      }
+      CHECK(std::all_of(asked.begin(), asked.end(), [&](int times) { return times == (mode == ReadMode::ahead); }));
+      CHECK(longer == (mode == ReadMode::ahead && shuffle == Shuffle::block));
+    }
+  }
+}
+
+TEST_CASE("mixed batches with damage are the same whatever the threads") {
+  const PackedImages images;
+  for (const std::uint64_t record : {3u, 20u, 21u}) damage_record(images.path(), record);
+  LoaderOptions options = small_options();
+  options.transform.push_back(MixUp{1});
+  options.transform.push_back(CutMix{1});
+  options.on_damage = OnDamage::skip;
+  std::optional<std::vector<SeenBatch>> expected;
+  for (const unsigned threads : {1u, 4u}) {
+    options.threads = threads;
+    for (const ReadMode mode : {ReadMode::mapped, ReadMode::unbuffered}) {
+      options.read = mode;
+      Loader loader(images.open(), options);
+      const std::vector<SeenBatch> seen = look_at(loader.epoch());
+      if (!expected) expected = seen;
+      CHECK(seen == *expected);
+      CHECK(loader.stats().damaged == 3);
+    }
+  }
+}
 
 }  // namespace
 

@@ -22,8 +22,10 @@ constexpr Names<Layout, 2> kLayouts = {{{Layout::nchw, "nchw"}, {Layout::nhwc, "
 constexpr Names<Shuffle, 3> kShuffles = {{{Shuffle::full, "full"}, {Shuffle::block, "block"}, {Shuffle::none, "none"}}};
 constexpr Names<LastBatch, 3> kLastBatches = {
     {{LastBatch::partial, "partial"}, {LastBatch::drop, "drop"}, {LastBatch::pad, "pad"}}};
-constexpr Names<ReadMode, 3> kReadModes = {
-    {{ReadMode::automatic, "auto"}, {ReadMode::mapped, "mapped"}, {ReadMode::unbuffered, "unbuffered"}}};
+constexpr Names<ReadMode, 4> kReadModes = {{{ReadMode::automatic, "auto"},
+                                            {ReadMode::mapped, "mapped"},
+                                            {ReadMode::ahead, "ahead"},
+                                            {ReadMode::unbuffered, "unbuffered"}}};
 
 template <class E, std::size_t N>
 std::string_view name_of(const Names<E, N>& names, E value) noexcept {

@@ -36,7 +36,8 @@ Loader val_loader(const Dataset& dataset, const Options& options) {
                          imgpack::Normalize::imagenet()},
            .sampling = {.shuffle = imgpack::Shuffle::none},
            .last_batch = imgpack::LastBatch::pad,
-           .threads = options.threads}};
+           .threads = options.threads,
+           .prefetch_next_epoch = false}};
 }
 
 std::int64_t count_classes(const Dataset& dataset) {

@@ -29,13 +29,16 @@ namespace imgpack {
 /// What a record that can't be decoded, or fails its checksum, means.
 enum class OnDamage : std::uint8_t {
   stop,  ///< next() throws when its batch is due; the batches before it are delivered
-  skip,  ///< a copy of another sample of its batch, masked, stands in its place, and damage() lists it
+  /// A copy of another sample of its batch, masked, stands in its place, and damage() lists it. Which sample that is,
+  /// and what MixUp and CutMix make of it, may depend on the number of ranks.
+  skip,
 };
 
 /// How payloads come from disk.
 enum class ReadMode : std::uint8_t {
   automatic,   ///< mapped; with read-ahead once pages turn out to be missing from memory
   mapped,      ///< mapped, without read-ahead: the dataset is in memory
+  ahead,       ///< mapped, with read-ahead from the beginning
   unbuffered,  ///< by threads of their own, past the page cache: datasets larger than memory
 };
 std::string_view to_string(ReadMode mode) noexcept;
@@ -57,12 +60,14 @@ struct LoaderOptions {
   Sampling sampling = {};
   LastBatch last_batch = LastBatch::partial;
   std::uint32_t classes = 0;  ///< of soft labels; 0: as many as the dataset names
-  /// Threads that decode; 0: found by trying while running, within the CPUs that this process may use, divided by
-  /// local_ranks.
+  /// Threads that decode; 0: found by trying while running. It begins with the CPUs that this process may use, divided
+  /// by local_ranks, and goes up to twice as many where that delivers more (threads that wait for a disk).
   unsigned threads = 0;
   unsigned local_ranks = 1;            ///< processes with a loader on this machine
   std::uint32_t prefetch_batches = 0;  ///< made ahead of the consumer; 0: a few
-  bool prefetch_next_epoch = true;     ///< while the last batches of one are used, make the first of the next
+  /// While the last batches of one epoch are used, make the first of the next, up to prefetch_batches together. Of no
+  /// use, and their memory stays taken, for a program that repeats one epoch number or ends after it.
+  bool prefetch_next_epoch = true;
   OnDamage on_damage = OnDamage::stop;
   bool verify_checksums = false;  ///< of each record that is read
   ReadMode read = ReadMode::automatic;
@@ -97,8 +102,8 @@ class Epoch {
   Epoch& operator=(Epoch&&) noexcept;
   ~Epoch();
 
-  /// The next batch, or nothing at the end. Throws damaged, out_of_memory, io, and whatever else a thread met; after an
-  /// exception the epoch is at its end.
+  /// The next batch, or nothing at the end. Throws damaged, unsupported, out_of_memory, io, or invalid_argument where
+  /// an image does not fit the transform; after an exception the epoch is at its end.
   std::optional<Batch> next();
   /// Waits until next() would not wait, for `timeout` at most; whether it would not.
   bool wait(std::chrono::milliseconds timeout);
@@ -147,7 +152,8 @@ class Epoch::Iterator {
 /// the records of prefetch_batches besides.
 class Loader {
  public:
-  /// Throws invalid_argument, not_found (split), unsupported (device).
+  /// Throws invalid_argument, not_found (split), unsupported (device), and damaged: without a transform that gives
+  /// images one size, the first record tells it.
   Loader(const Dataset& dataset, LoaderOptions options);
   /// Several datasets mixed, or lists of records, or weights; options.split must be empty, since each share has its
   /// own.
@@ -156,8 +162,8 @@ class Loader {
   Loader& operator=(Loader&&) noexcept;
   ~Loader();
 
-  /// Begins epoch `number`; after restore(), goes on where the state stands, and throws invalid_argument for the number
-  /// of another epoch.
+  /// Begins epoch `number`; throws io if no thread can be started. After restore() in mid-epoch, goes on where the
+  /// state stands, and throws invalid_argument for the number of another epoch.
   Epoch epoch(std::uint64_t number);
   /// The epoch after the last one that was begun; at first epoch 0, after restore() the rest of the state's.
   Epoch epoch();
@@ -177,9 +183,10 @@ class Loader {
   const LoaderOptions& options() const noexcept;
   const Sampler& sampler() const noexcept;
 
-  /// Thread-safe.
+  /// Thread-safe, as long as this process has begun an epoch of its own, or is the one that made the loader.
   LoaderStats stats() const;
-  /// Damaged records in the batches so far, with OnDamage::skip: each once, the first 1000 of them. Thread-safe.
+  /// Damaged records in the batches so far, with OnDamage::skip: each once, the first 1000 of them. Thread-safe
+  /// as stats() is.
   std::vector<Damage> damage() const;
 
  private:

@@ -16,7 +16,8 @@ struct LoaderState {
 
   /// {"version": 1, "epoch": 3, "samples": 5120, "seed": "0x...", "order": "0x..."}.
   std::string to_json() const;
-  /// Throws invalid_argument for anything that to_json() does not write.
+  /// Throws invalid_argument for text that is no such object: a member missing or of another type or form, another
+  /// version. Further members are ignored.
   static LoaderState from_json(std::string_view text);
   bool operator==(const LoaderState&) const = default;
 };

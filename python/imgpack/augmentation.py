@@ -1,9 +1,10 @@
 """What a Loader does to each image between decoding and the batch: torchvision's names, defaults and distributions.
 
 A transform is a list of steps, applied in order: first those on 8-bit pixels (geometry, ColorJitter, Grayscale), then
-Normalize, then RandomErasing, last MixUp or CutMix. Whatever is random is drawn from (seed, epoch, record, place in the
-list) alone: the same sample looks the same whatever thread, rank or device makes it. Pixels are those that torchvision
-makes of Pillow's images with the same parameters.
+Normalize, then RandomErasing, last MixUp, CutMix, or both, of which each batch draws one. Whatever is random is drawn
+from (seed, epoch, record, kind of step, how many of that kind come before) alone: the same sample looks the same
+whatever thread, rank or device makes it, and adding a step changes no other. Pixels are those that torchvision makes of
+Pillow's images with the same parameters.
 """
 from __future__ import annotations
 

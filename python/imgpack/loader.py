@@ -42,12 +42,25 @@ class Share:
         return self.dataset if isinstance(self.dataset, Dataset) else Dataset(self.dataset)
 
     def _native(self) -> _imgpack.DatasetShare:
-        def array(values: Optional[Sequence[Any]], dtype: Any) -> Any:
-            return None if values is None else np.ascontiguousarray(values, dtype)
+        return _imgpack.DatasetShare(self._opened(), self.split or "", _record_numbers(self.records),
+                                     _values("class_weights", self.class_weights),
+                                     _values("record_weights", self.record_weights), self.proportion)
 
-        return _imgpack.DatasetShare(self._opened(), self.split or "", array(self.records, np.int64),
-                                     array(self.class_weights, np.float64), array(self.record_weights, np.float64),
-                                     self.proportion)
+
+def _values(name: str, values: Optional[Sequence[Any]], dtype: Any = np.float64) -> Any:
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.ndim != 1 or array.size == 0:
+        raise InvalidArgumentError(f"{name} is to be a list of numbers that is not empty")
+    return np.ascontiguousarray(array, dtype)
+
+
+def _record_numbers(records: Optional[Sequence[int]]) -> Any:
+    array = None if records is None else np.asarray(records)
+    if array is not None and array.size != 0 and (array.dtype.kind not in "iu" or array.min() < 0):
+        raise InvalidArgumentError("records is to be a list of record numbers, from 0 on")
+    return _values("records", records, np.int64)
 
 
 Data = Union[PathLike, Dataset, Share]
@@ -82,13 +95,16 @@ class Loader:
             samples whose mask is False.
         drop_last: True stands for last_batch="drop".
         rank, world_size: this process's number among how many. Default: torch.distributed's, if torch is imported and
-            it is initialised, else 0 of 1.
+            it is initialised, else 0 of 1. Settled here: a loader that is pickled keeps its rank, so each process of
+            several makes its own.
         global_batch_size: of all ranks together, instead of batch_size.
-        threads: that decode; 0: found by trying while running, within the CPUs that this process may use.
+        threads: that decode; 0: found by trying while running, from the CPUs that this process may use to twice as
+            many.
         local_ranks: processes with a loader on this machine, which share its CPUs. Default: what torchrun says, where
             the rank is torch.distributed's, else 1.
         prefetch_batches: made ahead of their use; 0: a few.
-        prefetch_next_epoch: make the first batches of the next epoch while the last ones of this are used.
+        prefetch_next_epoch: make the first batches of the next epoch while the last ones of this are used. False for
+            evaluations now and then: their memory would stay taken in between.
         on_damage: a record that can't be decoded will "stop" the epoch with a DamagedError when its batch is due
             (default), or is to be "skip"ped: a copy of another sample, with a False mask, stands in its place.
         records, class_weights, record_weights: see Share.
@@ -96,7 +112,8 @@ class Loader:
         block_records, window_blocks: with shuffle="block": records a block (0: about 4 MiB), blocks a window.
         classes: number of classes of soft labels; 0: as many as the dataset names.
         verify_checksums: of each record that is read.
-        read: "auto", "mapped" (without read-ahead) or "unbuffered" (past the page cache).
+        read: "auto", "mapped" (without read-ahead), "ahead" (mapped, with read-ahead) or "unbuffered" (past the page
+            cache).
         read_threads: with "unbuffered"; 0: 8.
         max_pixels: larger images count as damaged.
         output: "torch" tensors, "numpy" arrays, or "auto": tensors if torch is installed.
@@ -143,11 +160,15 @@ class Loader:
         self._next_epoch: Optional[int] = None
 
     def __getstate__(self) -> Dict[str, Any]:
-        return {"arguments": self._arguments, "state": self._native.state(), "next_epoch": self._next_epoch}
+        state = self.state_dict() if self._native.used else None
+        if state is not None and self._next_epoch is not None:
+            state.update(epoch=self._next_epoch, samples=0)
+        return {"arguments": self._arguments, "state": state, "next_epoch": self._next_epoch}
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self._make(*state["arguments"])
-        self._native.restore(state["state"])
+        if state["state"] is not None:
+            self.load_state_dict(state["state"])
         self._next_epoch = state["next_epoch"]
 
     def __repr__(self) -> str:

@@ -4,8 +4,7 @@
 #include <future>
 #include <utility>
 
-#include <pthread.h>
-
+#include "mmap/blocked_signals.h"
 #include "python/native/released.h"
 
 namespace imgpack::python {
@@ -35,22 +34,11 @@ std::optional<Progress> ProgressBoard::take() {
   return std::exchange(latest_, std::nullopt);
 }
 
-SignalsBlocked::SignalsBlocked() {
-  sigset_t blocked;
-  sigfillset(&blocked);
-  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&blocked, own);
-  ::pthread_sigmask(SIG_SETMASK, &blocked, &before_);
-}
-
-SignalsBlocked::~SignalsBlocked() {
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
-
 void run_in_background(const nb::object& callback, const std::function<void(ProgressBoard&)>& work) {
   ProgressBoard board;
   std::future<void> future;
   {
-    const SignalsBlocked blocked;
+    const BlockedSignals blocked;
     future = std::async(std::launch::async, [&] { work(board); });
   }
   const auto ready_within = [&future](std::chrono::milliseconds time) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -33,19 +32,6 @@ class ProgressBoard {
   std::mutex mutex_;
   std::optional<Progress> latest_;
   std::atomic<bool> cancelled_ = false;
-};
-
-/// Keeps signals that somebody sends from threads that are made while it lives: Python's handlers belong to Python's
-/// threads, and the library's reads and writes are not to be interrupted.
-class SignalsBlocked {
- public:
-  SignalsBlocked();
-  ~SignalsBlocked();
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
 };
 
 /// Runs `work` on a thread of its own, while the calling thread, which has the GIL, gives progress to `callback` (or

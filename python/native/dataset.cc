@@ -1,6 +1,8 @@
 // imgpack.Dataset.
 #include "imgpack/dataset.h"
 
+#include <cstring>
+
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -64,8 +66,17 @@ auto decode(const Dataset& self, std::int64_t record, std::uint64_t max_pixels) 
 }
 
 nb::bytes payload(const Dataset& self, std::int64_t record) {
-  const auto bytes = self.store().bytes(record_number(self, record)).payload;
-  return nb::bytes(bytes.data(), bytes.size());
+  const std::uint64_t number = record_number(self, record);
+  const auto read = [&](auto&& work) {
+    const Released released;  // the disk may have to be waited for
+    return work(self.store().bytes(number).payload);
+  };
+  const std::size_t size = read([](std::span<const std::byte> bytes) { return bytes.size(); });
+  nb::object result = nb::steal(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!result.is_valid()) throw nb::python_error();
+  char* const memory = PyBytes_AsString(result.ptr());
+  read([&](std::span<const std::byte> bytes) { return std::memcpy(memory, bytes.data(), size); });
+  return nb::borrow<nb::bytes>(result);
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> select(const Dataset& self, const std::optional<nb::str>& split) {

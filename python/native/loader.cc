@@ -56,7 +56,7 @@ std::mutex& SharedLoader::mutex() {
   return *mutex_;
 }
 
-/// What a call into a loader needs: no GIL, then the mutex, and threads that get no signals.
+/// What a call into a loader needs: no GIL, then the mutex.
 class Entered {
  public:
   explicit Entered(SharedLoader& shared) : mutex_(shared.mutex()), lock_(mutex_) {}
@@ -66,7 +66,6 @@ class Entered {
   // In this order: nobody waits for the GIL while it has the mutex.
   Released released_;
   std::lock_guard<std::mutex> lock_;
-  SignalsBlocked blocked_;
 };
 
 class PythonEpoch {
@@ -74,38 +73,40 @@ class PythonEpoch {
   PythonEpoch(std::shared_ptr<SharedLoader> shared, Epoch epoch)
       : shared_(std::move(shared)), number_(epoch.number()), epoch_(std::move(epoch)) {}
   PythonEpoch(PythonEpoch&&) noexcept = default;
-  ~PythonEpoch() { stop(); }
+  /// Threads may have to be waited for, and whoever comes last destroys the loader.
+  ~PythonEpoch() {
+    if (!shared_) return;  // moved from
+    std::mutex& mutex = shared_->mutex();
+    const Released released;
+    {
+      const std::lock_guard lock(mutex);
+      epoch_.reset();
+    }
+    shared_.reset();
+  }
 
   Batch next() {
-    while (!ready()) {
+    std::optional<std::optional<Batch>> batch;
+    while (!(batch = next_within(kSlice))) {
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
     }
-    std::optional<Batch> batch;
-    {
-      const Entered entered(*shared_);
-      if (epoch_) batch = epoch_->next();
-    }
-    if (!batch) throw nb::stop_iteration();
-    return std::move(*batch);
+    if (!*batch) throw nb::stop_iteration();
+    return std::move(**batch);
   }
 
   std::uint64_t batches_left() const {
     const Entered entered(*shared_);
-    return epoch_ ? epoch_->batches_left() : 0;
+    return epoch_->batches_left();
   }
 
   std::uint64_t number() const noexcept { return number_; }
 
-  void stop() {
-    if (!shared_) return;  // moved from
-    const Entered entered(*shared_);
-    epoch_.reset();
-  }
-
  private:
-  bool ready() {
+  /// Nothing if there is none yet; a batch, or nothing in it at the end.
+  std::optional<std::optional<Batch>> next_within(std::chrono::milliseconds time) {
     const Entered entered(*shared_);
-    return !epoch_ || epoch_->wait(kSlice);
+    if (!epoch_->wait(time)) return std::nullopt;
+    return epoch_->next();
   }
 
   std::shared_ptr<SharedLoader> shared_;
@@ -120,8 +121,17 @@ class PythonLoader {
     shared_ = std::make_shared<SharedLoader>(std::move(shares), std::move(options));
   }
 
+  PythonLoader(PythonLoader&&) noexcept = default;
+  /// Waits for its threads, if no epoch is left.
+  ~PythonLoader() {
+    if (!shared_) return;
+    const Released released;
+    shared_.reset();
+  }
+
   PythonEpoch epoch(std::optional<std::uint64_t> number) {
     const Entered entered(*shared_);
+    used_ = true;
     return PythonEpoch(shared_, number ? shared_->loader.epoch(*number) : shared_->loader.epoch());
   }
 
@@ -133,13 +143,18 @@ class PythonLoader {
   void restore(const std::string& state) {
     const Entered entered(*shared_);
     shared_->loader.restore(LoaderState::from_json(state));
+    used_ = true;
   }
+
+  /// Whether an epoch was begun or a state restored: only then does its state say more than its arguments.
+  bool used() const noexcept { return used_; }
 
   /// Its functions here are thread-safe by themselves.
   const Loader& loader() const noexcept { return shared_->loader; }
 
  private:
   std::shared_ptr<SharedLoader> shared_;
+  bool used_ = false;
 };
 
 nb::dict stats_dict(const LoaderStats& stats) {
@@ -169,13 +184,13 @@ void bind_loader(nb::module_& module) {
           "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> Epoch"))
       .def("__next__", &PythonEpoch::next)
       .def("__len__", &PythonEpoch::batches_left)
-      .def("stop", &PythonEpoch::stop)
       .def_prop_ro("number", &PythonEpoch::number);
   nb::class_<PythonLoader>(module, "Loader", "What imgpack.Loader is made of.")
       .def(nb::init<std::vector<DatasetShare>, LoaderOptions>(), nb::arg("shares"), nb::arg("options"))
       .def("epoch", &PythonLoader::epoch, nb::arg("number").none() = nb::none(), "The next one, or that number.")
       .def("state", &PythonLoader::state, "As JSON.")
       .def("restore", &PythonLoader::restore, nb::arg("state"))
+      .def_prop_ro("used", &PythonLoader::used, "Whether an epoch was begun, or a state restored.")
       .def(
           "stats", [](const PythonLoader& self) { return stats_dict(self.loader().stats()); },
           nb::sig("def stats(self) -> dict[str, int | float | bool]"))

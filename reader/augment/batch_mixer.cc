@@ -70,8 +70,8 @@ BatchMixer::BatchMixer(Mixing mixing, DType dtype, Layout layout, ImageSize size
     throw Error(ErrorCode::invalid_argument, "MixUp and CutMix need to know how many classes there are");
 }
 
-Mix BatchMixer::draw(std::uint64_t key, std::uint64_t step) const {
-  RandomStream random(key, step, 0);
+Mix BatchMixer::draw(std::uint64_t key, std::uint64_t position) const {
+  RandomStream random(key, position, 0);
   const auto& chosen = mixing_[mixing_.size() == 1 ? 0 : random.below(mixing_.size())];
   const auto [alpha, probability] =
       std::visit([](const auto& mixing) { return std::pair(mixing.alpha, mixing.probability); }, chosen);

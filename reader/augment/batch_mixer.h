@@ -2,7 +2,7 @@
 // sample is mixed with its predecessor in the global batch, the first with the last (batch.roll(1)).
 //
 //   BatchMixer mixer(augmenter.mixing(), dtype, layout, size, classes);
-//   const Mix mix = mixer.draw(key, step);
+//   const Mix mix = mixer.draw(key, position);
 //   mixer.mix_labels(mix, labels, previous_label, soft_labels);  // on any thread
 //   for (unsigned part = 0; part < parts; ++part) mixer.mix_images(mix, images, count, previous, part, parts);
 //
@@ -36,8 +36,8 @@ class BatchMixer {
   /// classes.
   BatchMixer(Mixing mixing, DType dtype, Layout layout, ImageSize size, std::uint32_t classes);
 
-  /// `key` is that of RandomPurpose::batch, `step` the number of the global batch.
-  Mix draw(std::uint64_t key, std::uint64_t step) const;
+  /// `key` is that of RandomPurpose::batch, `position` where the global batch begins in the epoch.
+  Mix draw(std::uint64_t key, std::uint64_t position) const;
 
   /// Part `part` of `parts` of all images (bands of their bytes): in place, `count` images without gaps. `previous` is
   /// the predecessor of the first image, before it was mixed, and is not in `images`; nullptr: the last one of

@@ -1,6 +1,5 @@
 #include "reader/pipeline/engine.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "imgpack/error.h"
+#include "mmap/blocked_signals.h"
 #include "reader/pipeline/chunk_maker.h"
 
 namespace imgpack {
@@ -16,21 +16,7 @@ namespace {
 
 constexpr std::size_t kMostDamage = 1000;
 
-/// Signals are for the program's own threads.
-class BlockedSignals {
- public:
-  BlockedSignals() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
+constexpr std::chrono::hours kLongestWait{24};
 
 }  // namespace
 
@@ -39,8 +25,25 @@ Engine::Engine(const WorkPlan& plan, Counters& counters)
       counters_(counters),
       process_(getpid()),
       pool_(BatchPool::create(plan.format, plan.options.prefetch_batches + 1)),
-      tuner_(plan.start_threads, plan.most_threads) {
+      tuner_(plan.start_threads, plan.most_threads, plan.tuning_window) {
   if (plan.options.read == ReadMode::unbuffered) unbuffered_.emplace(plan.sampler.shares());
+  read_ahead_ = plan.options.read == ReadMode::ahead;
+  // A thread must not be lost because there is no room to note it.
+  threads_.reserve(plan.most_threads);
+  readers_.reserve(plan.options.read_threads);
+}
+
+std::shared_ptr<Engine> Engine::create(const WorkPlan& plan, Counters& counters) {
+  return {new Engine(plan, counters), [](Engine* engine) {
+            if (engine->in_own_process()) delete engine;
+          }};
+}
+
+std::shared_ptr<Run> Engine::make_run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed,
+                                      std::uint64_t order) const {
+  return {new Run(epoch, first, seed, order), [process = process_](Run* run) {
+            if (getpid() == process) delete run;
+          }};
 }
 
 Engine::~Engine() {
@@ -48,7 +51,7 @@ Engine::~Engine() {
     const std::lock_guard lock(mutex_);
     stop_ = true;
     if (run_) run_->cancelled_ = true;
-    if (next_) next_->cancelled_ = true;
+    if (next_run_) next_run_->cancelled_ = true;
   }
   work_.notify_all();
   reads_.notify_all();
@@ -57,7 +60,7 @@ Engine::~Engine() {
   for (std::thread& thread : readers_) thread.join();
 }
 
-bool Engine::here() const noexcept {
+bool Engine::in_own_process() const noexcept {
   return getpid() == process_;
 }
 
@@ -70,9 +73,9 @@ std::shared_ptr<Run> Engine::begin(std::uint64_t epoch, std::uint64_t first, std
     run.reset();
   };
   drop(run_);
-  if (next_ && (next_->epoch_ != epoch || first != 0 || next_->seed_ != seed)) drop(next_);
-  run_ = next_ ? std::move(next_) : std::make_shared<Run>(epoch, first, seed, order);
-  next_.reset();
+  if (next_run_ && (next_run_->epoch_ != epoch || first != 0 || next_run_->seed_ != seed)) drop(next_run_);
+  run_ = next_run_ ? std::move(next_run_) : make_run(epoch, first, seed, order);
+  next_run_.reset();
   start_threads();
   work_.notify_all();
   return run_;
@@ -85,7 +88,7 @@ void Engine::start_threads() {
     while (threads.size() < wanted) {
       try {
         threads.push_back(start(static_cast<unsigned>(threads.size())));
-      } catch (const std::system_error&) {
+      } catch (const std::exception&) {  // no more threads, or no memory for one
         if (threads.empty()) throw;
         return;
       }
@@ -102,10 +105,11 @@ void Engine::end(Run& run) noexcept {
   const std::lock_guard lock(mutex_);
   run.entries_.clear();
   if (run_.get() == &run) run_.reset();
+  work_.notify_all();  // whoever waits does so for the next epoch now, not for this consumer
 }
 
 bool Engine::exhausted(const Run& run) const noexcept {
-  return batch_count(plan_.sampler.samples(), run.next_, plan_.shape) == 0;
+  return batch_count(plan_.sampler.samples(), run.next_position_, plan_.shape) == 0;
 }
 
 bool Engine::ready(const Run& run) const noexcept {
@@ -117,7 +121,8 @@ bool Engine::ready(const Run& run) const noexcept {
 bool Engine::wait(Run& run, std::chrono::milliseconds timeout) {
   StopWatch watch;
   Lock lock(mutex_);
-  const bool result = ready_.wait_for(lock, timeout, [&] { return ready(run); });
+  const bool result =
+      ready_.wait_for(lock, std::min<std::chrono::milliseconds>(timeout, kLongestWait), [&] { return ready(run); });
   count(counters_.wait_ns, watch.lap());
   return result;
 }
@@ -170,19 +175,19 @@ std::vector<Damage> Engine::damage() const {
 /// Opening comes first: it is quick, and lets reads begin. Then the chunks of the earliest batch.
 std::optional<Engine::Work> Engine::find_work() {
   if (std::optional<Work> opening = find_opening()) return opening;
-  for (const std::shared_ptr<Run>* run : {&run_, &next_}) {
+  for (const std::shared_ptr<Run>* run : {&run_, &next_run_}) {
     if (std::optional<Work> chunk = find_chunk(*run)) return chunk;
   }
   return std::nullopt;
 }
 
 std::optional<Engine::Work> Engine::find_opening() {
-  const std::size_t opened = (run_ ? run_->entries_.size() : 0) + (next_ ? next_->entries_.size() : 0);
+  const std::size_t opened = (run_ ? run_->entries_.size() : 0) + (next_run_ ? next_run_->entries_.size() : 0);
   if (opened >= plan_.options.prefetch_batches) return std::nullopt;
-  if (run_ && exhausted(*run_) && !run_->opening_ && !next_ && plan_.options.prefetch_next_epoch) {
-    next_ = std::make_shared<Run>(run_->epoch_ + 1, 0, run_->seed_, run_->order_);
+  if (run_ && exhausted(*run_) && !run_->opening_ && !next_run_ && plan_.options.prefetch_next_epoch) {
+    next_run_ = make_run(run_->epoch_ + 1, 0, run_->seed_, run_->order_);
   }
-  for (const std::shared_ptr<Run>& run : {run_, next_}) {
+  for (const std::shared_ptr<Run>& run : {run_, next_run_}) {
     if (!run || run->cancelled_) continue;
     if (run->opening_) return std::nullopt;
     if (!exhausted(*run)) return Work{.run = run, .entry = nullptr, .chunk = 0};
@@ -206,7 +211,7 @@ std::optional<Engine::Work> Engine::find_chunk(const std::shared_ptr<Run>& run) 
 }
 
 std::optional<Engine::Work> Engine::find_read() const {
-  for (const std::shared_ptr<Run>& run : {run_, next_}) {
+  for (const std::shared_ptr<Run>& run : {run_, next_run_}) {
     if (!run) continue;
     for (const std::shared_ptr<Run::Entry>& entry : run->entries_) {
       if (entry->first_unread == entry->chunks.size()) continue;
@@ -235,8 +240,7 @@ void Engine::work(unsigned number) {
       } else if (!task->entry) {
         open_batch(task->run, lock);
       } else {
-        if (!maker) maker.emplace(plan_, counters_);
-        make_chunk(*task, *maker, lock);
+        make_chunk(*task, maker, lock);
       }
     } catch (...) {
       give_up(task ? task->run : run_, lock);
@@ -262,9 +266,10 @@ void Engine::wait_for_work(Lock& lock) {
 }
 
 void Engine::open_batch(const std::shared_ptr<Run>& run, Lock& lock) {
-  const BatchJob::Place place{.epoch = run->epoch_, .first = run->next_, .seed = run->seed_, .order = run->order_};
+  const BatchJob::Place place{
+      .epoch = run->epoch_, .first = run->next_position_, .seed = run->seed_, .order = run->order_};
   run->opening_ = true;
-  run->next_ = batch_part(plan_.sampler.samples(), run->next_, plan_.shape).global_end;
+  run->next_position_ = batch_part(plan_.sampler.samples(), run->next_position_, plan_.shape).global_end;
   lock.unlock();
   auto entry = std::make_shared<Run::Entry>();
   entry->job = std::make_shared<BatchJob>(plan_, place, *pool_);
@@ -301,10 +306,11 @@ void Engine::begin_read_ahead(Run& run, const BatchJob& job) const {
   }
 }
 
-void Engine::make_chunk(const Work& task, ChunkMaker& maker, Lock& lock) {
+void Engine::make_chunk(const Work& task, std::optional<ChunkMaker>& maker, Lock& lock) {
   lock.unlock();
+  if (!maker) maker.emplace(plan_, counters_);
   const std::uint64_t faults_before = disk_faults();
-  maker.make(*task.entry->job, task.chunk, task.run->cancelled_);
+  maker->make(*task.entry->job, task.chunk, task.run->cancelled_);
   if (const std::uint64_t faults = disk_faults() - faults_before; faults != 0) {
     count(counters_.page_faults, faults);
     if (plan_.options.read == ReadMode::automatic) read_ahead_.store(true, std::memory_order_relaxed);
@@ -324,12 +330,15 @@ void Engine::finish_batch(const Work& task, Lock& lock) {
   tune();
 }
 
-void Engine::tune() {
+/// Without a thread more than there are, if the machine gives none: that is no reason to end anything.
+void Engine::tune() noexcept {
   if (plan_.most_threads == plan_.start_threads) return;
+  const unsigned before = tuner_.threads();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
   tuner_.update({.seconds = elapsed.count(),
                  .samples = static_cast<double>(counters_.made.load(std::memory_order_relaxed)),
                  .wait_seconds = static_cast<double>(counters_.wait_ns.load(std::memory_order_relaxed)) * 1e-9});
+  if (tuner_.threads() <= before) return;
   if (tuner_.threads() > threads_.size() && !stop_) start_threads();
   parked_.notify_all();
 }

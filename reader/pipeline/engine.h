@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "reader/pipeline/batch_job.h"
+#include "reader/pipeline/chunk_maker.h"
 #include "reader/pipeline/counters.h"
 #include "reader/pipeline/record_source.h"
 #include "reader/pipeline/thread_tuner.h"
@@ -28,13 +29,11 @@
 
 namespace imgpack {
 
-class ChunkMaker;
-
 /// A pass through one epoch, from a position on. Its members belong to the engine, under its mutex.
 class Run {
  public:
   Run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed, std::uint64_t order) noexcept
-      : epoch_(epoch), next_(first), seed_(seed), order_(order) {}
+      : epoch_(epoch), next_position_(first), seed_(seed), order_(order) {}
 
   std::uint64_t epoch() const noexcept { return epoch_; }
   std::uint64_t seed() const noexcept { return seed_; }
@@ -53,7 +52,7 @@ class Run {
   };
 
   std::uint64_t epoch_;
-  std::uint64_t next_;  ///< position of the next batch to be opened
+  std::uint64_t next_position_;  ///< of the next batch to be opened
   std::uint64_t seed_;
   std::uint64_t order_;
   bool opening_ = false;                        ///< a thread is at it
@@ -66,14 +65,17 @@ class Run {
 class Engine {
  public:
   /// Starts no thread yet. REQUIRES: plan and counters outlive it.
-  Engine(const WorkPlan& plan, Counters& counters);
+  ///
+  /// In a child process nobody may touch what the parent's threads were at: there, engines and runs of the parent are
+  /// never destroyed.
+  static std::shared_ptr<Engine> create(const WorkPlan& plan, Counters& counters);
   /// Waits for what the threads are just doing.
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   /// Whether this is the process whose threads these are.
-  bool here() const noexcept;
+  bool in_own_process() const noexcept;
 
   /// Begins a run in place of any other; it may have been begun ahead. Throws std::system_error if there can be no
   /// thread.
@@ -91,6 +93,7 @@ class Engine {
   std::vector<Damage> damage() const;
 
  private:
+  Engine(const WorkPlan& plan, Counters& counters);
   using Lock = std::unique_lock<std::mutex>;
   struct Work {
     std::shared_ptr<Run> run;
@@ -105,6 +108,8 @@ class Engine {
   void wait_for_work(Lock& lock);
   void read();
   void read_chunk(const Work& task, Lock& lock);
+  std::shared_ptr<Run> make_run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed,
+                                std::uint64_t order) const;
   std::optional<Work> find_work();
   std::optional<Work> find_chunk(const std::shared_ptr<Run>& run) const;
   std::optional<Work> find_opening();
@@ -113,9 +118,9 @@ class Engine {
   bool ready(const Run& run) const noexcept;
   void open_batch(const std::shared_ptr<Run>& run, Lock& lock);
   void begin_read_ahead(Run& run, const BatchJob& job) const;
-  void make_chunk(const Work& task, ChunkMaker& maker, Lock& lock);
+  void make_chunk(const Work& task, std::optional<ChunkMaker>& maker, Lock& lock);
   void finish_batch(const Work& task, Lock& lock);
-  void tune();
+  void tune() noexcept;
   void note(const std::vector<Damage>& found);
 
   const WorkPlan& plan_;
@@ -132,7 +137,7 @@ class Engine {
   std::condition_variable parked_;  ///< the number of threads has grown
   std::condition_variable ready_;   ///< a batch is finished, or the run is over
   std::shared_ptr<Run> run_;        ///< that the consumer takes batches of
-  std::shared_ptr<Run> next_;       ///< of the following epoch, begun ahead
+  std::shared_ptr<Run> next_run_;   ///< of the following epoch, begun ahead
   bool stop_ = false;
   ThreadTuner tuner_;
   std::vector<Damage> damage_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 
 #include "imgpack/error.h"
 
@@ -56,7 +57,7 @@ std::vector<FetchedRecord> UnbufferedSource::fetch(std::span<const Sample> sampl
     }
   }
   std::sort(wanted.begin(), wanted.end(),
-            [](const Wanted& a, const Wanted& b) { return a.file != b.file ? *a.file < *b.file : a.begin < b.begin; });
+            [](const Wanted& a, const Wanted& b) { return std::tie(*a.file, a.begin) < std::tie(*b.file, b.begin); });
   for (std::size_t first = 0; first < wanted.size();) {
     std::size_t end = first + 1;
     std::uint64_t reached = wanted[first].end;

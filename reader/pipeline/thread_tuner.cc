@@ -12,7 +12,7 @@ void ThreadTuner::update(const Progress& now) noexcept {
     return;
   }
   const double elapsed = now.seconds - begin_.seconds;
-  if (elapsed < kWindow) return;
+  if (elapsed < window_) return;
   const double rate = (now.samples - begin_.samples) / elapsed;
   const bool bound = now.wait_seconds - begin_.wait_seconds > kBound * elapsed;
   begin_ = now;
@@ -24,7 +24,7 @@ void ThreadTuner::update(const Progress& now) noexcept {
       threads_ = before_;
       direction_ = -direction_;
       ++failures_;
-      next_try_ = now.seconds + std::min(std::ldexp(kWindow, failures_), kLongestPause);
+      next_try_ = now.seconds + std::min(std::ldexp(window_, failures_), kLongestPause);
       return;  // the next window measures the old number again
     }
   }

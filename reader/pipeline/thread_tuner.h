@@ -12,7 +12,9 @@ namespace imgpack {
 class ThreadTuner {
  public:
   /// Starts with `threads`, stays from 1 to `most`. With 1 <= threads <= most.
-  ThreadTuner(unsigned threads, unsigned most) noexcept : threads_(threads), most_(most) {}
+  /// `window`: seconds that a number is measured.
+  ThreadTuner(unsigned threads, unsigned most, double window = 0.5) noexcept
+      : threads_(threads), most_(most), window_(window) {}
 
   unsigned threads() const noexcept { return threads_; }
 
@@ -25,7 +27,6 @@ class ThreadTuner {
   void update(const Progress& now) noexcept;
 
  private:
-  static constexpr double kWindow = 0.5;         ///< seconds that a number is measured
   static constexpr double kBound = 0.1;          ///< part of a window that the consumer must have waited
   static constexpr double kBetter = 1.03;        ///< of the rate
   static constexpr double kLongestPause = 60.0;  ///< seconds between tries
@@ -34,6 +35,7 @@ class ThreadTuner {
 
   unsigned threads_;
   unsigned most_;
+  double window_;
   Progress begin_;  ///< of the window
   bool begun_ = false;
   bool trying_ = false;  ///< threads_ is a try; the number before was before_

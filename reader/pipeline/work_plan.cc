@@ -7,6 +7,7 @@
 
 #include "imgpack/error.h"
 #include "mmap/cpu_budget.h"
+#include "reader/record_error.h"
 
 namespace imgpack {
 
@@ -16,6 +17,7 @@ constexpr std::uint32_t kDefaultBatchSize = 64;
 constexpr std::uint32_t kMostBatchSize = 1u << 24;
 constexpr std::uint32_t kMostChunk = 16;  ///< samples: a thread must not sit on much that others wait for
 constexpr unsigned kMostThreads = 4096;
+constexpr std::uint32_t kMostPrefetch = 65536;
 
 [[noreturn]] void refuse(std::string message) {
   throw Error(ErrorCode::invalid_argument, std::move(message));
@@ -40,10 +42,16 @@ BatchShape shape_of(const LoaderOptions& options) {
 }
 
 /// Without a step that gives all images one size, they have to have one already: that of the first.
-ImageSize image_size(const Augmenter& augmenter, const Sampler& sampler) {
+ImageSize image_size(const Augmenter& augmenter, const Sampler& sampler, std::uint64_t max_pixels) {
   if (const std::optional<ImageSize> size = augmenter.output_size()) return *size;
   const Sample first = sampler.at(0, 0);
-  const RecordMeta meta = sampler.shares()[first.dataset].dataset.store().meta(first.record);
+  const StoreReader& store = sampler.shares()[first.dataset].dataset.store();
+  const RecordMeta meta = store.meta(first.record);
+  if (meta.width == 0 || meta.height == 0 || std::uint64_t{meta.width} * meta.height > max_pixels) {
+    throw record_error(store, first.record,
+                       {ImageStatus::damaged, fmt::format("{}x{} pixels are none, or more than the limit of {}",
+                                                          meta.width, meta.height, max_pixels)});
+  }
   const std::optional<ImageSize> size = augmenter.output_size(Size{meta.width, meta.height});
   if (!size) {
     refuse(fmt::format("the transform does not fit an image of {}x{} pixels as record {} is", meta.width, meta.height,
@@ -79,8 +87,10 @@ WorkPlan::WorkPlan(Sampler sampler_, LoaderOptions options_)
     refuse(fmt::format("more than {} threads make no sense", kMostThreads));
   }
   if (options.max_pixels == 0) refuse("images of 0 pixels can't be decoded");
-  format = {
-      .image = image_size(augmenter, sampler), .dtype = options.dtype, .layout = options.layout, .soft_classes = 0};
+  format = {.image = image_size(augmenter, sampler, options.max_pixels),
+            .dtype = options.dtype,
+            .layout = options.layout,
+            .soft_classes = 0};
   if (!augmenter.mixing().empty()) {
     format.soft_classes = class_count(options, sampler);
     mixer.emplace(augmenter.mixing(), options.dtype, options.layout, format.image, format.soft_classes);
@@ -96,6 +106,9 @@ WorkPlan::WorkPlan(Sampler sampler_, LoaderOptions options_)
   if (options.prefetch_batches == 0) {
     // Two that are being made beside the one that is used; of small batches as many as keep all threads at work.
     options.prefetch_batches = 2 + (4 * start_threads * chunk_samples + part - 1) / part;
+  }
+  if (options.prefetch_batches > kMostPrefetch) {
+    refuse(fmt::format("more than {} batches ahead make no sense", kMostPrefetch));
   }
   if (options.read_threads == 0) options.read_threads = 8;
 }

@@ -26,7 +26,8 @@ struct WorkPlan {
   std::optional<BatchMixer> mixer;
   std::uint32_t chunk_samples = 1;  ///< that a thread takes at a time
   unsigned start_threads = 1;
-  unsigned most_threads = 1;  ///< more than start_threads only where the number is to be found
+  unsigned most_threads = 1;   ///< more than start_threads only where the number is to be found
+  double tuning_window = 0.5;  ///< seconds that a number of threads is tried for
 };
 
 }  // namespace imgpack

@@ -226,3 +226,18 @@ def test_batches_are_those_of_cpp(packed, epoch):
     printed = subprocess.run([os.environ["IMGPACK_LOADER_PRINT"], packed, "train", str(epoch)], check=True,
                              capture_output=True, text=True).stdout
     assert printed.split("\n")[:-1] == lines
+
+
+@pytest.mark.parametrize("records", [[], [True, False], [0.5], [-1], [[1, 2]]])
+def test_records_that_are_none(packed, records):
+    with pytest.raises(ValueError):
+        loader(packed, split=None, records=records)
+    with pytest.raises(ValueError):
+        loader(packed, class_weights=[])
+
+
+def test_either_way_of_mixing(packed):
+    mixed = loader(packed, dtype="float32", transform=CROP + [imgpack.MixUp(), imgpack.CutMix()])
+    for _, targets in mixed:
+        np.testing.assert_allclose(targets.sum(axis=1), 1, rtol=1e-6)
+

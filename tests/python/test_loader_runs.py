@@ -213,3 +213,30 @@ def test_other_python_threads_run_while_it_waits(packed):
     done.set()
     thread.join()
     assert during > 5
+
+
+def test_pickles_with_the_epoch_that_was_set(packed):
+    expected = list(loader(packed).epoch(5))
+    fresh = loader(packed)
+    fresh.set_epoch(5)
+    assert same_batches(pickle.loads(pickle.dumps(fresh)), expected)
+    used = loader(packed)
+    next(iter(used))
+    used.set_epoch(5)
+    assert same_batches(pickle.loads(pickle.dumps(used)), expected)
+    assert same_batches(pickle.loads(pickle.dumps(loader(packed))).epoch(5), expected)
+
+
+def test_a_forked_child_that_only_ends(packed):
+    run = loader(packed)
+    epoch = iter(run)
+    next(epoch)
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)
+            del epoch, run  # waits for no thread of the parent's
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    assert len(list(epoch)) == len(run) - 1
+
