@@ -83,7 +83,8 @@ def make_loaders(options, data):
     train = imgpack.Loader(data, split="train", seed=options.seed, last_batch="drop", **common, transform=[
         imgpack.RandomResizedCrop(options.size, scale=(options.crop_scale, 1)), imgpack.HorizontalFlip(), normalize])
     # Batches of one size for all ranks too, with a mask of what is padding: each image is counted once.
-    val = imgpack.Loader(data, split="val", shuffle=False, last_batch="pad", with_mask=True, **common, transform=[
+    val = imgpack.Loader(data, split="val", shuffle=False, last_batch="pad", with_mask=True, prefetch_next_epoch=False,
+                         **common, transform=[
         imgpack.Resize(options.size * 8 // 7), imgpack.CenterCrop(options.size), normalize])
     return train, val
 
