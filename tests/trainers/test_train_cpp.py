@@ -18,9 +18,9 @@ SMALL = ["--size", SIZE, "--width", 0.35, "--batch-size", 16, "--lr", 0.015, "--
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
-def train(*arguments, code=0):
+def train(*arguments, code=0, timeout=240):
     """Runs the trainer and checks its exit code; gives what it printed, and on failure what it complained of."""
-    done = subprocess.run([TRAIN_COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=240,
+    done = subprocess.run([TRAIN_COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
                           env=ENVIRONMENT)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout if code == 0 else done.stderr

@@ -70,6 +70,18 @@ def test_it_learns(packed):
     assert lines[-1].top1 > 60
 
 
+@pytest.mark.skipif("IMGPACK_TRAIN" not in os.environ, reason="there is no C++ trainer: IMGPACK_TRAIN is not set")
+@pytest.mark.parametrize("schedule", ["cosine", "one-cycle"])
+def test_both_trainers_give_the_same(packed, schedule):
+    """Network, first weights, batches, dropout, learning rates and optimizer are alike."""
+    options = [packed, *SMALL, "--epochs", 2, "--seed", 5, "--schedule", schedule]
+    cpp = subprocess.run([os.environ["IMGPACK_TRAIN"], *map(str, options)], capture_output=True, text=True, check=True,
+                         timeout=TIMEOUT, env=ENVIRONMENT)
+    lines, expected = epoch_lines(train(*options)), epoch_lines(cpp.stdout)
+    assert len(lines) == len(expected) == 2 and lines[0].loss == pytest.approx(expected[0].loss, abs=1e-3)
+    assert lines[1].loss == pytest.approx(expected[1].loss, abs=1e-2)  # another build of libtorch may round differently
+
+
 def test_a_stop_in_an_epoch_changes_nothing(packed, tmp_path):
     options = [packed, *SMALL, "--epochs", 2, "--checkpoint"]
     whole = train(*options, tmp_path / "whole.pt")
