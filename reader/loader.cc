@@ -1,6 +1,7 @@
 #include "imgpack/loader.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,6 +23,14 @@ double seconds(const std::atomic<std::uint64_t>& nanoseconds) {
   return static_cast<double>(nanoseconds.load(std::memory_order_relaxed)) * 1e-9;
 }
 
+Error out_of_memory(const WorkPlan& plan) {
+  return Error(
+      ErrorCode::out_of_memory,
+      fmt::format("memory ran out: a batch takes {} bytes, {} are made ahead of their use, and {} threads decode",
+                  plan.format.image_bytes() * plan.options.batch_size, plan.options.prefetch_batches,
+                  plan.start_threads));
+}
+
 }  // namespace
 
 /// Shared by a loader and its epochs.
@@ -31,6 +40,9 @@ struct Loader::State {
         order(plan.sampler.fingerprint()),
         engine(std::make_unique<Engine>(plan, counters)),
         position{.epoch = 0, .samples = 0, .seed = plan.options.seed, .order = order} {}
+  ~State() {
+    if (!engine->here()) abandon();
+  }
 
   const WorkPlan plan;
   const std::uint64_t order;
@@ -44,17 +56,24 @@ struct Loader::State {
 
   std::uint64_t samples() const noexcept { return plan.sampler.samples(); }
   void begin_run();
+  void abandon();
   void leave_parent();
 };
 
-/// In a child of the process that started the threads, there are none: the engine and its run, of which a thread may
-/// have been changing anything, are left alone for good.
-void Loader::State::leave_parent() {
-  if (engine->here()) return;
+/// In a child of the process that started the threads, there are none to wait for: the engine and its run, of which a
+/// thread may have been changing anything, are left alone for good.
+void Loader::State::abandon() {
   static_cast<void>(engine.release());
   static_cast<void>(new std::shared_ptr<Run>(std::move(run)));
   run.reset();
-  engine = std::make_unique<Engine>(plan, counters);
+}
+
+/// A child gets an engine of its own.
+void Loader::State::leave_parent() {
+  if (engine->here()) return;
+  auto own = std::make_unique<Engine>(plan, counters);
+  abandon();
+  engine = std::move(own);
 }
 
 /// From where the consumer stands.
@@ -104,6 +123,9 @@ std::optional<Batch> Epoch::next() {
   std::optional<Batch> batch;
   try {
     batch = state.loader->engine->next(*state.run);
+  } catch (const std::bad_alloc&) {
+    state.loader->engine->end(*state.run);
+    throw out_of_memory(state.loader->plan);
   } catch (...) {
     state.loader->engine->end(*state.run);
     throw;

@@ -1,7 +1,5 @@
 // What may happen to a loader while it runs: damage, consumers that keep, leave, throw or fork.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -21,6 +19,7 @@ namespace {
 
 using testing::code_of;
 using testing::error_of;
+using testing::in_child;
 using testing::look_at;
 using testing::PackedImages;
 using testing::SeenBatch;
@@ -235,23 +234,6 @@ TEST_CASE("different loaders work side by side") {
     }
   }
   for (const auto& result : seen) CHECK(result == expected);
-}
-
-/// Runs `action` in a child and returns its result. A child that hangs is killed by its alarm.
-int in_child(const auto& action) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
-    int result = 99;
-    try {
-      result = action();
-    } catch (...) {
-    }
-    _exit(result);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
 // Thread sanitizer can't follow threads that are started in a child of a process with threads.

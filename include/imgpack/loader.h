@@ -61,7 +61,7 @@ struct LoaderOptions {
   /// local_ranks.
   unsigned threads = 0;
   unsigned local_ranks = 1;            ///< processes with a loader on this machine
-  std::uint32_t prefetch_batches = 0;  ///< made ahead of the consumer; 0: a few
+  std::uint32_t prefetch_batches = 0;  ///< made ahead of the consumer, at most 2^20; 0: a few
   bool prefetch_next_epoch = true;     ///< while the last batches of one are used, make the first of the next
   OnDamage on_damage = OnDamage::stop;
   bool verify_checksums = false;  ///< of each record that is read
@@ -157,7 +157,7 @@ class Loader {
   ~Loader();
 
   /// Begins epoch `number`; after restore(), goes on where the state stands, and throws invalid_argument for the number
-  /// of another epoch.
+  /// of another epoch. Throws io if no thread can be started.
   Epoch epoch(std::uint64_t number);
   /// The epoch after the last one that was begun; at first epoch 0, after restore() the rest of the state's.
   Epoch epoch();

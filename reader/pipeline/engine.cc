@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "imgpack/error.h"
 #include "reader/pipeline/chunk_maker.h"
@@ -70,7 +73,8 @@ std::shared_ptr<Run> Engine::begin(std::uint64_t epoch, std::uint64_t first, std
     run.reset();
   };
   drop(run_);
-  if (next_ && (next_->epoch_ != epoch || first != 0 || next_->seed_ != seed)) drop(next_);
+  // What ended a run that was begun ahead may be over: memory that ran out, for one.
+  if (next_ && (next_->epoch_ != epoch || first != 0 || next_->seed_ != seed || next_->error_)) drop(next_);
   run_ = next_ ? std::move(next_) : std::make_shared<Run>(epoch, first, seed, order);
   next_.reset();
   start_threads();
@@ -78,23 +82,25 @@ std::shared_ptr<Run> Engine::begin(std::uint64_t epoch, std::uint64_t first, std
   return run_;
 }
 
-/// As many as the machine gives, if it gives one.
+/// As many as the machine gives, if it gives one of each kind.
 void Engine::start_threads() {
   const BlockedSignals blocked;
   const auto fill = [](std::vector<std::thread>& threads, std::size_t wanted, auto&& start) {
+    threads.reserve(wanted);  // a thread that finds no place in the list would end the program
     while (threads.size() < wanted) {
       try {
         threads.push_back(start(static_cast<unsigned>(threads.size())));
-      } catch (const std::system_error&) {
-        if (threads.empty()) throw;
-        return;
+      } catch (const std::system_error& error) {
+        if (!threads.empty()) return;
+        throw Error(ErrorCode::io, fmt::format("cannot start a thread: {}", error.code().message()));
       }
     }
   };
-  fill(threads_, tuner_.threads(), [this](unsigned number) { return std::thread([this, number] { work(number); }); });
-  if (unbuffered_) {
-    fill(readers_, plan_.options.read_threads, [this](unsigned) { return std::thread([this] { read(); }); });
-  }
+  const auto worker = [this](unsigned number) { return std::thread([this, number] { work(number); }); };
+  const auto reader = [this](unsigned) { return std::thread([this] { read(); }); };
+  fill(threads_, 1, worker);
+  if (unbuffered_) fill(readers_, plan_.options.read_threads, reader);
+  fill(threads_, tuner_.threads(), worker);
 }
 
 void Engine::end(Run& run) noexcept {

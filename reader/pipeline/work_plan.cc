@@ -16,6 +16,7 @@ constexpr std::uint32_t kDefaultBatchSize = 64;
 constexpr std::uint32_t kMostBatchSize = 1u << 24;
 constexpr std::uint32_t kMostChunk = 16;  ///< samples: a thread must not sit on much that others wait for
 constexpr unsigned kMostThreads = 4096;
+constexpr std::uint32_t kMostPrefetch = 1u << 20;
 
 [[noreturn]] void refuse(std::string message) {
   throw Error(ErrorCode::invalid_argument, std::move(message));
@@ -77,6 +78,9 @@ WorkPlan::WorkPlan(Sampler sampler_, LoaderOptions options_)
   }
   if (options.threads > kMostThreads || options.read_threads > kMostThreads) {
     refuse(fmt::format("more than {} threads make no sense", kMostThreads));
+  }
+  if (options.prefetch_batches > kMostPrefetch) {
+    refuse(fmt::format("more than {} batches ahead make no sense", kMostPrefetch));
   }
   if (options.max_pixels == 0) refuse("images of 0 pixels can't be decoded");
   format = {
