@@ -1,6 +1,7 @@
 """Ready batches, epoch after epoch."""
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -147,8 +148,11 @@ class Loader:
 
     def __setstate__(self, state: Dict[str, Any]) -> None:
         self._make(*state["arguments"])
-        self._native.restore(state["state"])
-        self._next_epoch = state["next_epoch"]
+        position = json.loads(state["state"])
+        if state["next_epoch"] is not None:
+            position.update(epoch=state["next_epoch"], samples=0)
+        if position != self.state_dict():  # else nothing has begun, and any epoch may be the first
+            self.load_state_dict(position)
 
     def __repr__(self) -> str:
         shares, options, transform, _, _ = self._arguments
@@ -269,8 +273,10 @@ def _ranks(rank: Optional[int], world_size: Optional[int], local_ranks: Optional
         raise InvalidArgumentError("rank and world_size belong together")
     if rank is not None and world_size is not None:
         return rank, world_size, local_ranks or 1
-    torch: Any = sys.modules.get("torch")
-    if torch is None or not torch.distributed.is_available() or not torch.distributed.is_initialized():
+    if "torch" not in sys.modules:
+        return 0, 1, local_ranks or 1
+    torch: Any = importlib.import_module("torch")  # waits where another thread is still importing it
+    if not torch.distributed.is_available() or not torch.distributed.is_initialized():
         return 0, 1, local_ranks or 1
     if local_ranks is None:
         local_ranks = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
