@@ -24,11 +24,12 @@ double seconds(const std::atomic<std::uint64_t>& nanoseconds) {
 }
 
 Error out_of_memory(const WorkPlan& plan) {
+  const BatchFormat& format = plan.format;
+  const std::size_t sample_bytes = format.image_bytes() + std::size_t{format.soft_classes} * sizeof(float);
   return Error(
       ErrorCode::out_of_memory,
       fmt::format("memory ran out: a batch takes {} bytes, {} are made ahead of their use, and {} threads decode",
-                  plan.format.image_bytes() * plan.options.batch_size, plan.options.prefetch_batches,
-                  plan.start_threads));
+                  sample_bytes * plan.options.batch_size, plan.options.prefetch_batches, plan.start_threads));
 }
 
 }  // namespace
