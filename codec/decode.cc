@@ -1,6 +1,8 @@
 #include "codec/decode.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +15,9 @@
 namespace imgpack {
 
 namespace {
+
+/// The bytes of more pixels than this could not be counted.
+constexpr std::uint64_t kMostPixels = std::numeric_limits<std::ptrdiff_t>::max() / RgbImage::kChannels;
 
 ImageResult damaged(std::string reason) {
   return {ImageStatus::damaged, std::move(reason)};
@@ -69,6 +74,14 @@ ImageResult report_of(const jpeg::DecodeReport& report) {
 }
 
 }  // namespace
+
+ImageResult check_image_size(const RecordMeta& meta, std::uint64_t max_pixels) {
+  if (meta.width == 0 || meta.height == 0) return damaged("its record says that it has no pixels");
+  const std::uint64_t most = std::min(max_pixels, kMostPixels);
+  if (pixel_count(meta) <= most) return {};
+  return {ImageStatus::too_large,
+          fmt::format("{}x{} pixels are more than the limit of {}", meta.width, meta.height, most)};
+}
 
 DecodePath decode_path(const RecordMeta& meta) noexcept {
   switch (meta.codec) {
@@ -172,13 +185,6 @@ ImageDecoder& ImageDecoder::operator=(ImageDecoder&&) noexcept = default;
 
 namespace {
 
-ImageResult check_size(const RecordMeta& meta, std::uint64_t max_pixels) {
-  if (meta.width == 0 || meta.height == 0) return damaged("its record says that it has no pixels");
-  if (pixel_count(meta) <= max_pixels) return {};
-  return {ImageStatus::too_large,
-          fmt::format("{}x{} pixels are more than the limit of {}", meta.width, meta.height, max_pixels)};
-}
-
 void check_crop(const RecordMeta& meta, const Rect& crop) {
   if (lies_in(crop, {meta.width, meta.height})) return;
   throw Error(ErrorCode::invalid_argument,
@@ -189,7 +195,7 @@ void check_crop(const RecordMeta& meta, const Rect& crop) {
 }  // namespace
 
 ImageResult ImageDecoder::decode(const RecordMeta& meta, const RecordBytes& bytes, const Rect& crop, RowSink& rows) {
-  if (ImageResult size = check_size(meta, state_->max_pixels); !size.ok()) return size;
+  if (ImageResult size = check_image_size(meta, state_->max_pixels); !size.ok()) return size;
   check_crop(meta, crop);
   switch (meta.codec) {
     case Codec::jpeg:
@@ -203,7 +209,7 @@ ImageResult ImageDecoder::decode(const RecordMeta& meta, const RecordBytes& byte
 }
 
 ImageResult ImageDecoder::decode(const RecordMeta& meta, const RecordBytes& bytes, const Rect& crop, RgbView out) {
-  if (ImageResult size = check_size(meta, state_->max_pixels); !size.ok()) return size;
+  if (ImageResult size = check_image_size(meta, state_->max_pixels); !size.ok()) return size;
   check_crop(meta, crop);
   CopyRows rows(out);
   if (meta.codec == Codec::jpeg) return state_->decode_jpeg(meta, bytes, crop, out, rows);
@@ -211,7 +217,7 @@ ImageResult ImageDecoder::decode(const RecordMeta& meta, const RecordBytes& byte
 }
 
 ImageResult ImageDecoder::decode(const RecordMeta& meta, const RecordBytes& bytes, RgbImage& out) {
-  if (ImageResult size = check_size(meta, state_->max_pixels); !size.ok()) return size;
+  if (ImageResult size = check_image_size(meta, state_->max_pixels); !size.ok()) return size;
   return decode(meta, bytes, {0, 0, meta.width, meta.height}, out.resize({meta.width, meta.height}));
 }
 

@@ -27,6 +27,10 @@ enum class DecodePath : std::uint8_t {
 /// The path of a record, as far as its index columns tell it.
 DecodePath decode_path(const RecordMeta& meta) noexcept;
 
+/// Whether an image of the record's size may be decoded: `damaged` if it has no pixels, `too_large` if it has more than
+/// `max_pixels`, or more than have a place in any memory. To be asked before anything is allocated by that size.
+ImageResult check_image_size(const RecordMeta& meta, std::uint64_t max_pixels);
+
 /// Not thread-safe; keeps tables and some memory from record to record.
 ///
 /// Every function checks that the payload is an image of the record's size, reads nothing outside the record's bytes,

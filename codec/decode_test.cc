@@ -204,6 +204,20 @@ TEST_CASE("more pixels than allowed are refused before anything is allocated") {
   }
 }
 
+TEST_CASE("sizes whose bytes can't be counted are refused, whatever is allowed") {
+  const std::vector<std::byte> payload(770);
+  RecordMeta meta;
+  meta.codec = Codec::raw_rgb8;
+  meta.width = 4278189826;  // 3 x width x height = 2^64 + 770
+  meta.height = 1437270187;
+  ImageDecoder decoder(&decode_other_image, UINT64_MAX);
+  std::vector<std::uint8_t> pixels(3);
+  const RgbView out{pixels.data(), 1, 1, 3};
+  const ImageResult result =
+      decoder.decode(meta, {.payload = payload, .segments = {}}, {0, meta.height - 1, 1, 1}, out);
+  CHECK(result.status == ImageStatus::too_large);
+}
+
 TEST_CASE("without a decoder for other images those are unsupported, and all else decodes") {
   ImageDecoder decoder(nullptr);
   RgbImage image;

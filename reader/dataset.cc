@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,9 +16,6 @@
 namespace imgpack {
 
 namespace {
-
-/// More pixels than this have no place in any memory, and their bytes could not be counted.
-constexpr std::uint64_t kMostPixels = std::numeric_limits<std::ptrdiff_t>::max() / RgbImage::kChannels;
 
 std::string split_names(const DatasetInfo& info) {
   std::vector<std::string> names;
@@ -68,16 +64,13 @@ std::vector<std::int64_t> Dataset::labels(std::span<const RecordRange> ranges) c
 
 DecodedImage Dataset::decode(std::uint64_t record, std::uint64_t max_pixels) const {
   const RecordMeta meta = store_->meta(record);
-  max_pixels = std::min(max_pixels, kMostPixels);
+  if (const ImageResult size = check_image_size(meta, max_pixels); !size.ok())
+    throw record_error(*store_, record, size);
   DecodedImage image{.height = meta.height, .width = meta.width, .pixels = {}};
-  if (std::uint64_t{meta.width} * meta.height <= max_pixels) {
-    image.pixels.resize(std::size_t{meta.width} * meta.height * RgbImage::kChannels);
-  }
+  image.pixels.resize(std::size_t{meta.width} * meta.height * RgbImage::kChannels);
   ImageDecoder decoder(&decode_other_image, max_pixels);
   const RgbView out{image.pixels.data(), meta.width, meta.height, std::size_t{meta.width} * RgbImage::kChannels};
-  const ImageResult result = meta.width == 0 || meta.height == 0
-                                 ? ImageResult{ImageStatus::damaged, "its record says that it has no pixels"}
-                                 : decoder.decode(meta, store_->bytes(record), {0, 0, meta.width, meta.height}, out);
+  const ImageResult result = decoder.decode(meta, store_->bytes(record), {0, 0, meta.width, meta.height}, out);
   if (!result.ok()) throw record_error(*store_, record, result);
   return image;
 }

@@ -20,12 +20,21 @@ std::vector<DatasetShare> one_share(const Dataset& dataset, const std::string& s
   return shares;
 }
 
+Error out_of_memory(const WorkPlan& plan) {
+  const BatchFormat& format = plan.format;
+  const std::size_t sample_bytes = format.image_bytes() + std::size_t{format.soft_classes} * sizeof(float);
+  return Error(
+      ErrorCode::out_of_memory,
+      fmt::format("memory ran out: a batch takes {} bytes, {} are made ahead of their use, and {} threads decode",
+                  sample_bytes * plan.options.batch_size, plan.options.prefetch_batches, plan.start_threads));
+}
+
 /// Of what an epoch throws, whatever the system or the library said.
-[[noreturn]] void rethrow_as_error() {
+[[noreturn]] void rethrow_as_error(const WorkPlan& plan) {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorCode::out_of_memory, "there is not enough memory for the loader's batches");
+    throw out_of_memory(plan);
   } catch (const std::system_error& error) {
     throw Error(ErrorCode::io, fmt::format("the loader can't start its threads: {}", error.what()));
   }
@@ -127,7 +136,7 @@ std::optional<Batch> Epoch::next() {
     batch = state.engine->next(*state.run);
   } catch (...) {
     if (state.run) state.engine->end(*state.run);
-    rethrow_as_error();
+    rethrow_as_error(state.loader->plan);
   }
   if (!batch) return batch;
   state.over = false;
@@ -142,7 +151,7 @@ bool Epoch::wait(std::chrono::milliseconds timeout) {
   try {
     state.follow_fork();
   } catch (...) {
-    rethrow_as_error();
+    rethrow_as_error(state.loader->plan);
   }
   return !state.current() || state.engine->wait(*state.run, timeout);
 }
@@ -188,7 +197,7 @@ Epoch Loader::epoch(std::uint64_t number) {
   try {
     state.begin_run();
   } catch (...) {
-    rethrow_as_error();
+    rethrow_as_error(state.plan);
   }
   state.restored = false;
   state.begun = true;

@@ -1,7 +1,5 @@
 // What may happen to a loader while it runs: damage, consumers that keep, leave, throw or fork.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -22,6 +20,7 @@ namespace {
 
 using testing::code_of;
 using testing::error_of;
+using testing::in_child;
 using testing::look_at;
 using testing::PackedImages;
 using testing::SeenBatch;
@@ -248,13 +247,6 @@ TEST_CASE("an unusable size of images is refused before memory is asked for") {
   const Error error = error_of([&] { Loader loader(images.open(), options); });
   CHECK(error.code() == ErrorCode::damaged);
   CHECK(error.place().record);
-  options = small_options();
-  options.transform = {Resize{0, ImageSize{65500}}};
-  options.batch_size = 1u << 20;
-  Loader loader(images.open(), options);
-  Epoch epoch = loader.epoch();
-  CHECK(code_of([&] { epoch.next(); }) == ErrorCode::out_of_memory);
-  CHECK_FALSE(epoch.next());
 }
 
 TEST_CASE("different loaders work side by side") {
@@ -275,23 +267,6 @@ TEST_CASE("different loaders work side by side") {
     }
   }
   for (const auto& result : seen) CHECK(result == expected);
-}
-
-/// Runs `action` in a child and returns its result. A child that hangs is killed by its alarm.
-int in_child(const auto& action) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
-    int result = 99;
-    try {
-      result = action();
-    } catch (...) {
-    }
-    _exit(result);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
 // Thread sanitizer can't follow threads that are started in a child of a process with threads.

@@ -1,6 +1,10 @@
 // Small packed datasets and what loaders make of them, for the loader's tests.
 #pragma once
 
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -40,6 +44,23 @@ using SeenBatch = std::vector<SeenSample>;
 SeenBatch look_at(const Batch& batch);
 /// All that is left of an epoch.
 std::vector<SeenBatch> look_at(Epoch epoch);
+
+/// Runs `action` in a child and returns its result. A child that hangs is killed by its alarm.
+int in_child(const auto& action) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    int result = 99;
+    try {
+      result = action();
+    } catch (...) {
+    }
+    _exit(result);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
 
 /// Crop, flip and normalise to 24x24 float32: quick, and with every kind of randomness.
 LoaderOptions small_options(std::uint32_t batch_size = 8);

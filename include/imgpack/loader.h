@@ -64,7 +64,7 @@ struct LoaderOptions {
   /// by local_ranks, and goes up to twice as many where that delivers more (threads that wait for a disk).
   unsigned threads = 0;
   unsigned local_ranks = 1;            ///< processes with a loader on this machine
-  std::uint32_t prefetch_batches = 0;  ///< made ahead of the consumer; 0: a few
+  std::uint32_t prefetch_batches = 0;  ///< made ahead of the consumer, at most 2^20; 0: a few
   /// While the last batches of one epoch are used, make the first of the next, up to prefetch_batches together. Of no
   /// use, and their memory stays taken, for a program that repeats one epoch number or ends after it.
   bool prefetch_next_epoch = true;

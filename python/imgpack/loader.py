@@ -1,6 +1,7 @@
 """Ready batches, epoch after epoch."""
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
@@ -290,8 +291,10 @@ def _ranks(rank: Optional[int], world_size: Optional[int], local_ranks: Optional
         raise InvalidArgumentError("rank and world_size belong together")
     if rank is not None and world_size is not None:
         return rank, world_size, local_ranks or 1
-    torch: Any = sys.modules.get("torch")
-    if torch is None or not torch.distributed.is_available() or not torch.distributed.is_initialized():
+    if "torch" not in sys.modules:
+        return 0, 1, local_ranks or 1
+    torch: Any = importlib.import_module("torch")  # waits where another thread is still importing it
+    if not torch.distributed.is_available() or not torch.distributed.is_initialized():
         return 0, 1, local_ranks or 1
     if local_ranks is None:
         local_ranks = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))

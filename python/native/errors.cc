@@ -1,6 +1,9 @@
 // imgpack::Error as the classes of imgpack.errors.
 #include "imgpack/error.h"
 
+#include <new>
+#include <system_error>
+
 #include <nanobind/stl/optional.h>
 
 #include "python/native/bindings.h"
@@ -21,6 +24,14 @@ void raise(const Error& error) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 
+void raise_or_restore(const Error& error) {
+  try {
+    raise(error);
+  } catch (nb::python_error& other) {
+    other.restore();
+  }
+}
+
 }  // namespace
 
 void bind_errors(nb::module_&) {
@@ -28,11 +39,11 @@ void bind_errors(nb::module_&) {
     try {
       std::rethrow_exception(pointer);
     } catch (const Error& error) {
-      try {
-        raise(error);
-      } catch (nb::python_error& other) {
-        other.restore();
-      }
+      raise_or_restore(error);
+    } catch (const std::bad_alloc&) {
+      raise_or_restore(Error(ErrorCode::out_of_memory, "memory ran out"));
+    } catch (const std::system_error& error) {
+      raise_or_restore(Error(ErrorCode::io, error.what()));
     }
   });
 }

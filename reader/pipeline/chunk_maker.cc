@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/decode.h"
 #include "codec/other/other_image.h"
 #include "imgpack/error.h"
 #include "reader/record_error.h"
@@ -84,12 +85,8 @@ void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedReco
       fetched != nullptr && fetched->memory != nullptr ? fetched->bytes : store.bytes(sample.record);
   job.set_label(index, meta.label);
   count(counters_.bytes_read, bytes.payload.size() + bytes.segments.size());
-  ImageResult result;
-  if (meta.width == 0 || meta.height == 0) {
-    result = {ImageStatus::damaged, "its record says that it has no pixels"};
-  } else if (plan_.options.verify_checksums) {
-    result = check_bytes(meta, bytes);
-  }
+  ImageResult result = check_image_size(meta, plan_.options.max_pixels);
+  if (result.ok() && plan_.options.verify_checksums) result = check_bytes(meta, bytes);
   if (result.ok()) {
     auto made = plan_.augmenter.plan(job.augment_key(sample), sample.record, {meta.width, meta.height});
     if (const std::string* reason = std::get_if<std::string>(&made)) {

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "imgpack/error.h"
 #include "mmap/blocked_signals.h"
@@ -73,7 +76,9 @@ std::shared_ptr<Run> Engine::begin(std::uint64_t epoch, std::uint64_t first, std
     run.reset();
   };
   drop(run_);
-  if (next_run_ && (next_run_->epoch_ != epoch || first != 0 || next_run_->seed_ != seed)) drop(next_run_);
+  // What ended a run that was begun ahead may be over: memory that ran out, for one.
+  if (next_run_ && (next_run_->epoch_ != epoch || first != 0 || next_run_->seed_ != seed || next_run_->error_))
+    drop(next_run_);
   run_ = next_run_ ? std::move(next_run_) : make_run(epoch, first, seed, order);
   next_run_.reset();
   start_threads();
@@ -81,10 +86,11 @@ std::shared_ptr<Run> Engine::begin(std::uint64_t epoch, std::uint64_t first, std
   return run_;
 }
 
-/// As many as the machine gives, if it gives one.
+/// As many as the machine gives, if it gives one of each kind.
 void Engine::start_threads() {
   const BlockedSignals blocked;
   const auto fill = [](std::vector<std::thread>& threads, std::size_t wanted, auto&& start) {
+    threads.reserve(wanted);  // a thread that finds no place in the list would end the program
     while (threads.size() < wanted) {
       try {
         threads.push_back(start(static_cast<unsigned>(threads.size())));
@@ -94,10 +100,11 @@ void Engine::start_threads() {
       }
     }
   };
-  fill(threads_, tuner_.threads(), [this](unsigned number) { return std::thread([this, number] { work(number); }); });
-  if (unbuffered_) {
-    fill(readers_, plan_.options.read_threads, [this](unsigned) { return std::thread([this] { read(); }); });
-  }
+  const auto worker = [this](unsigned number) { return std::thread([this, number] { work(number); }); };
+  const auto reader = [this](unsigned) { return std::thread([this] { read(); }); };
+  fill(threads_, 1, worker);
+  if (unbuffered_) fill(readers_, plan_.options.read_threads, reader);
+  fill(threads_, tuner_.threads(), worker);
 }
 
 void Engine::end(Run& run) noexcept {

@@ -77,8 +77,7 @@ class Engine {
   /// Whether this is the process whose threads these are.
   bool in_own_process() const noexcept;
 
-  /// Begins a run in place of any other; it may have been begun ahead. Throws std::system_error if there can be no
-  /// thread.
+  /// Begins a run in place of any other; it may have been begun ahead. Throws io if there can be no thread.
   std::shared_ptr<Run> begin(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed, std::uint64_t order);
   /// No more work for `run`.
   void end(Run& run) noexcept;

@@ -17,7 +17,7 @@ constexpr std::uint32_t kDefaultBatchSize = 64;
 constexpr std::uint32_t kMostBatchSize = 1u << 24;
 constexpr std::uint32_t kMostChunk = 16;  ///< samples: a thread must not sit on much that others wait for
 constexpr unsigned kMostThreads = 4096;
-constexpr std::uint32_t kMostPrefetch = 65536;
+constexpr std::uint32_t kMostPrefetch = 1u << 20;
 
 [[noreturn]] void refuse(std::string message) {
   throw Error(ErrorCode::invalid_argument, std::move(message));
@@ -86,6 +86,9 @@ WorkPlan::WorkPlan(Sampler sampler_, LoaderOptions options_)
   if (options.threads > kMostThreads || options.read_threads > kMostThreads) {
     refuse(fmt::format("more than {} threads make no sense", kMostThreads));
   }
+  if (options.prefetch_batches > kMostPrefetch) {
+    refuse(fmt::format("more than {} batches ahead make no sense", kMostPrefetch));
+  }
   if (options.max_pixels == 0) refuse("images of 0 pixels can't be decoded");
   format = {.image = image_size(augmenter, sampler, options.max_pixels),
             .dtype = options.dtype,
@@ -106,9 +109,6 @@ WorkPlan::WorkPlan(Sampler sampler_, LoaderOptions options_)
   if (options.prefetch_batches == 0) {
     // Two that are being made beside the one that is used; of small batches as many as keep all threads at work.
     options.prefetch_batches = 2 + (4 * start_threads * chunk_samples + part - 1) / part;
-  }
-  if (options.prefetch_batches > kMostPrefetch) {
-    refuse(fmt::format("more than {} batches ahead make no sense", kMostPrefetch));
   }
   if (options.read_threads == 0) options.read_threads = 8;
 }

@@ -91,6 +91,15 @@ def test_pickles_with_its_state(packed):
     assert copy.state_dict() == train.state_dict() and same_batches(copy, epoch)
 
 
+def test_pickles_between_epochs(packed):
+    train = loader(packed)
+    fresh = pickle.loads(pickle.dumps(train))
+    assert same_batches(fresh.epoch(3), train.epoch(3))  # the first one may be any
+    train.set_epoch(7)
+    copy = pickle.loads(pickle.dumps(train))
+    assert same_batches(copy, train) and same_batches(copy.epoch(2), train.epoch(2))
+
+
 def _records_in_child(train, answers):
     answers.put(records_of(train.batches()))
 
@@ -150,12 +159,24 @@ def test_leaving_early_leaves_nothing_behind(packed):
     "train.self = train; epoch = iter(train); batch = next(epoch)",                 # a cycle
     "import sys; sys.kept = [train, iter(train)]",                                  # kept to the very end
     "import threading; threading.Thread(target=lambda: [x for _ in range(10**6) for x in train], daemon=True).start()",
+    "import os; epoch = iter(train); child = os.fork(); child and os.waitpid(child, 0)",  # of a child of it, too
     "raise SystemExit(0)",
 ])
 def test_programs_end_in_mid_epoch(packed, ending):
     program = (f"import imgpack\ntrain = imgpack.Loader({str(packed)!r}, batch_size=2,\n"
                f"    transform=[imgpack.RandomResizedCrop(64)], output='numpy')\n{ending}\n")
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_while_another_thread_imports_torch(packed, tmp_path):
+    (tmp_path / "torch.py").write_text("import time\ntime.sleep(1)\nclass distributed:\n    is_available = bool\n")
+    program = ("import sys, threading, imgpack\n"
+               "threading.Thread(target=lambda: __import__('torch')).start()\n"
+               "while 'torch' not in sys.modules:\n    pass\n"
+               f"imgpack.Loader({str(packed)!r}, transform=[imgpack.Resize((8, 8))], output='numpy')\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stderr) == (0, "")
 
 
