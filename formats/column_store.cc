@@ -55,7 +55,9 @@ class ColumnStore final : public StoreReader {
     return {.file = &parts_.data.path(),
             .record = record,
             .offset = static_cast<std::uint64_t>(payload.data() - parts_.data.bytes().data()),
-            .size = payload.size()};
+            .size = payload.size(),
+            .device = parts_.data.identity().device,
+            .inode = parts_.data.identity().inode};
   }
 
   std::optional<std::uint64_t> find(std::string_view key) const override { return parts_.columns.find(key); }

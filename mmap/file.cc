@@ -83,6 +83,12 @@ std::uint64_t File::size() const {
   return static_cast<std::uint64_t>(status.st_size);
 }
 
+FileIdentity File::identity() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) throw system_error(errno, "stat", path_);
+  return {.device = status.st_dev, .inode = status.st_ino};
+}
+
 std::size_t File::read_some_at(std::uint64_t offset, std::span<std::byte> out) const {
   std::size_t done = 0;
   while (done < out.size()) {

@@ -10,6 +10,13 @@ struct iovec;
 
 namespace imgpack {
 
+/// Which file something is, whatever its path leads to by now.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
 /// Move-only. Positioned calls (read_at, write_at) are thread-safe.
 class File {
  public:
@@ -36,6 +43,7 @@ class File {
   const std::filesystem::path& path() const noexcept { return path_; }
 
   std::uint64_t size() const;
+  FileIdentity identity() const;
   /// Reads exactly `out.size()` bytes; a file that ends before throws damaged.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
   /// Reads up to `out.size()` bytes; fewer only at the end of the file.

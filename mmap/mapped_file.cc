@@ -60,6 +60,7 @@ MappedFile MappedFile::open(const std::filesystem::path& path, Access access) {
 MappedFile MappedFile::map(const File& file, Access access) {
   MappedFile mapped;
   mapped.path_ = file.path();
+  mapped.identity_ = file.identity();
   const std::uint64_t size = file.size();
   if (size == 0) return mapped;
   if (size > std::numeric_limits<std::size_t>::max() / 2) {
@@ -74,7 +75,10 @@ MappedFile MappedFile::map(const File& file, Access access) {
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), path_(std::move(other.path_)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      path_(std::move(other.path_)),
+      identity_(other.identity_) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   if (this != &other) {
@@ -82,6 +86,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
     data_ = std::exchange(other.data_, nullptr);
     size_ = std::exchange(other.size_, 0);
     path_ = std::move(other.path_);
+    identity_ = other.identity_;
   }
   return *this;
 }

@@ -30,6 +30,7 @@ class MappedFile {
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
   std::uint64_t size() const noexcept { return size_; }
   const std::filesystem::path& path() const noexcept { return path_; }
+  FileIdentity identity() const noexcept { return identity_; }
 
   // Ranges are clipped to the file; each call is advice and cannot fail.
 
@@ -47,6 +48,7 @@ class MappedFile {
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::filesystem::path path_;
+  FileIdentity identity_;
 };
 
 /// MappedFile::release for a part of a mapping that is at hand as a span.

@@ -36,6 +36,7 @@ class UnbufferedFile {
 
   bool direct() const noexcept { return direct_; }
   std::uint64_t size() const noexcept { return size_; }
+  FileIdentity identity() const { return file_.identity(); }
   /// Buffers for read() begin at multiples of this many bytes.
   std::size_t alignment() const noexcept { return alignment_; }
 

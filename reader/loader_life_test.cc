@@ -342,6 +342,28 @@ TEST_CASE("one file opened twice is read past the cache as well as once") {
   CHECK(seen(ReadMode::unbuffered) == seen(ReadMode::mapped));
 }
 
+TEST_CASE("a file that has taken the dataset's name is not read in its place") {
+  testing::for_each_format([](Format format) {
+    const PackedImages images(format);
+    LoaderOptions options = small_options();
+    const Dataset data = images.open();
+    const auto seen = [&](ReadMode mode) {
+      options.read = mode;
+      Loader loader(data, options);
+      return look_at(loader.epoch());
+    };
+    const std::vector<SeenBatch> expected = seen(ReadMode::mapped);
+    std::filesystem::path other = images.path();
+    other += ".other";
+    std::filesystem::copy_file(images.path(), other);
+    std::filesystem::resize_file(other, std::filesystem::file_size(other) / 2);
+    std::filesystem::rename(other, images.path());
+    CHECK(seen(ReadMode::unbuffered) == expected);
+    std::filesystem::remove(images.path());
+    CHECK(seen(ReadMode::unbuffered) == expected);
+  });
+}
+
 /// A store that notes what is asked for ahead.
 class CountingStore final : public StoreReader {
  public:

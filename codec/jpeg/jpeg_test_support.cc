@@ -174,6 +174,10 @@ Bytes write_coefficients(
   for (int c = 0; c < components; ++c) {
     arrays.push_back(jpeg.mem->request_virt_barray(common, JPOOL_IMAGE, TRUE, blocks_x, blocks_y, 1));
   }
+#if JPEG_LIB_VERSION >= 70  // where sizes can differ, and this way of writing does not set the second
+  jpeg.jpeg_width = jpeg.image_width;
+  jpeg.jpeg_height = jpeg.image_height;
+#endif
   jpeg_write_coefficients(&jpeg, arrays.data());
   for (int c = 0; c < components; ++c) {
     for (std::uint32_t y = 0; y < blocks_y; ++y) {

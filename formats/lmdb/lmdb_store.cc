@@ -51,7 +51,12 @@ class LmdbStore final : public StoreReader {
   PayloadPlace place(std::uint64_t record) const override {
     return of_record(record, [&] {
       const lmdb::Value payload = container_.payload(record);
-      return PayloadPlace{.file = &file_.path(), .record = record, .offset = payload.offset, .size = payload.bytes.size()};
+      return PayloadPlace{.file = &file_.path(),
+                          .record = record,
+                          .offset = payload.offset,
+                          .size = payload.bytes.size(),
+                          .device = file_.identity().device,
+                          .inode = file_.identity().inode};
     });
   }
 

@@ -36,6 +36,8 @@ struct PayloadPlace {
   std::uint64_t record = 0;                     ///< number in that file
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
+  std::uint64_t device = 0;  ///< which file that is: its path may lead to another one by now
+  std::uint64_t inode = 0;
 };
 
 /// One way in which a file breaks its promises.

@@ -19,6 +19,7 @@ constexpr std::uint64_t kMostRead = 16u << 20;  ///< bytes of several records in
 struct UnbufferedSource::Wanted {
   std::size_t index = 0;  ///< in the list of samples
   const std::filesystem::path* file = nullptr;
+  FileKey key;
   std::uint64_t begin = 0;  ///< offset in the file
   std::uint64_t end = 0;
   std::size_t payload_size = 0;
@@ -37,6 +38,7 @@ std::vector<FetchedRecord> UnbufferedSource::fetch(std::span<const Sample> sampl
       const RecordBytes bytes = store.bytes(samples[i].record);
       Wanted item{.index = i,
                   .file = place.file,
+                  .key = {place.device, place.inode},
                   .begin = place.offset,
                   .end = place.offset + place.size,
                   .payload_size = bytes.payload.size(),
@@ -57,11 +59,11 @@ std::vector<FetchedRecord> UnbufferedSource::fetch(std::span<const Sample> sampl
     }
   }
   std::sort(wanted.begin(), wanted.end(),
-            [](const Wanted& a, const Wanted& b) { return std::tie(*a.file, a.begin) < std::tie(*b.file, b.begin); });
+            [](const Wanted& a, const Wanted& b) { return std::tie(a.key, a.begin) < std::tie(b.key, b.begin); });
   for (std::size_t first = 0; first < wanted.size();) {
     std::size_t end = first + 1;
     std::uint64_t reached = wanted[first].end;
-    while (end < wanted.size() && *wanted[end].file == *wanted[first].file && wanted[end].begin <= reached + kMostGap &&
+    while (end < wanted.size() && wanted[end].key == wanted[first].key && wanted[end].begin <= reached + kMostGap &&
            wanted[end].end - wanted[first].begin <= kMostRead) {
       reached = std::max(reached, wanted[end].end);
       ++end;
@@ -72,11 +74,16 @@ std::vector<FetchedRecord> UnbufferedSource::fetch(std::span<const Sample> sampl
   return out;
 }
 
-const UnbufferedFile& UnbufferedSource::file(const std::filesystem::path& path) {
+const UnbufferedFile& UnbufferedSource::file(const Wanted& item) {
   const std::lock_guard lock(mutex_);
-  const auto found = files_.find(path);
+  const auto found = files_.find(item.key);
   if (found != files_.end()) return found->second;
-  return files_.emplace(path, UnbufferedFile::open(path)).first->second;
+  UnbufferedFile opened = UnbufferedFile::open(*item.file);
+  const FileIdentity identity = opened.identity();
+  if (FileKey(identity.device, identity.inode) != item.key) {
+    throw Error(ErrorCode::not_found, "another file has taken its name", {.file = item.file->native()});
+  }
+  return files_.emplace(item.key, std::move(opened)).first->second;
 }
 
 void UnbufferedSource::read(std::span<const Wanted> run, std::vector<FetchedRecord>& out) {
@@ -84,7 +91,7 @@ void UnbufferedSource::read(std::span<const Wanted> run, std::vector<FetchedReco
   for (const Wanted& item : run) end = std::max(end, item.end);
   const std::uint64_t begin = run.front().begin;
   try {
-    const UnbufferedFile& source = file(*run.front().file);
+    const UnbufferedFile& source = file(run.front());
     auto memory = std::make_shared<AlignedBuffer>(source.buffer_size(end - begin), source.alignment());
     const std::span<const std::byte> bytes = source.read(begin, end - begin, *memory);
     for (const Wanted& item : run) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "imgpack/sampler.h"
@@ -26,17 +28,19 @@ class UnbufferedSource {
   explicit UnbufferedSource(const std::vector<DatasetShare>& shares) : shares_(shares) {}
 
   /// The bytes of all `samples`, in their order. Records that lie near each other are read together. A record that
-  /// can't be read comes without bytes: reading it from the mapping tells why. Throws std::bad_alloc.
+  /// can't be read, or whose file is no longer found under its name, comes without bytes: the mapping has them, or
+  /// tells what is wrong. Throws std::bad_alloc.
   std::vector<FetchedRecord> fetch(std::span<const Sample> samples);
 
  private:
   struct Wanted;
-  const UnbufferedFile& file(const std::filesystem::path& path);
+  using FileKey = std::pair<std::uint64_t, std::uint64_t>;  ///< device and inode
+  const UnbufferedFile& file(const Wanted& item);
   void read(std::span<const Wanted> run, std::vector<FetchedRecord>& out);
 
   const std::vector<DatasetShare>& shares_;
   std::mutex mutex_;
-  std::map<std::filesystem::path, UnbufferedFile> files_;
+  std::map<FileKey, UnbufferedFile> files_;
 };
 
 }  // namespace imgpack
