@@ -110,9 +110,9 @@ void raw(const Dataset& data) {
 
 void tiny(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) {
-    auto writer = StoreWriter::create(path, {}, {.expected_records = 1'000'000});
+    auto writer = StoreWriter::create(path, {}, {.expected_records = 1'280'000});
     std::vector<std::byte> pixels(48);
-    for (std::uint32_t i = 0; i < 1'000'000; ++i) {
+    for (std::uint32_t i = 0; i < 1'280'000; ++i) {
       std::memcpy(pixels.data(), &i, sizeof i);
       const std::string key = std::to_string(i);
       Record record{.key = key,
