@@ -1,17 +1,17 @@
 #include "imgpack/transform.h"
 
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "imgpack/error.h"
+#include "mmap/enum_names.h"
 
 namespace imgpack {
 
 namespace {
 
-constexpr std::array<std::pair<Interpolation, std::string_view>, 6> kInterpolations = {{
+constexpr EnumNames<Interpolation, 6> kInterpolations = {{
     {Interpolation::nearest, "nearest"},
     {Interpolation::box, "box"},
     {Interpolation::bilinear, "bilinear"},
@@ -20,47 +20,30 @@ constexpr std::array<std::pair<Interpolation, std::string_view>, 6> kInterpolati
     {Interpolation::lanczos, "lanczos"},
 }};
 
-constexpr std::array<std::pair<Encode, std::string_view>, 3> kEncodes = {{
+constexpr EnumNames<Encode, 3> kEncodes = {{
     {Encode::keep, "keep"},
     {Encode::jpeg, "jpeg"},
     {Encode::raw, "raw"},
 }};
 
-constexpr std::array<std::pair<ResizeMode, std::string_view>, 4> kResizeModes = {{
+constexpr EnumNames<ResizeMode, 4> kResizeModes = {{
     {ResizeMode::shorter, "shorter"},
     {ResizeMode::longer, "longer"},
     {ResizeMode::exact, "exact"},
     {ResizeMode::center_crop, "center-crop"},
 }};
 
-constexpr std::array<std::pair<JpegHandling, std::string_view>, 3> kJpegHandlings = {{
+constexpr EnumNames<JpegHandling, 3> kJpegHandlings = {{
     {JpegHandling::keep, "keep"},
     {JpegHandling::baseline, "baseline"},
     {JpegHandling::restart, "restart"},
 }};
 
-constexpr std::array<std::pair<Subsampling, std::string_view>, 3> kSubsamplings = {{
+constexpr EnumNames<Subsampling, 3> kSubsamplings = {{
     {Subsampling::s444, "444"},
     {Subsampling::s422, "422"},
     {Subsampling::s420, "420"},
 }};
-
-template <class Value, std::size_t kCount>
-std::string_view name_of(const std::array<std::pair<Value, std::string_view>, kCount>& names, Value wanted) noexcept {
-  for (const auto& [value, name] : names) {
-    if (value == wanted) return name;
-  }
-  return "unknown";
-}
-
-template <class Value, std::size_t kCount>
-std::optional<Value> value_of(const std::array<std::pair<Value, std::string_view>, kCount>& names,
-                              std::string_view wanted) noexcept {
-  for (const auto& [value, name] : names) {
-    if (name == wanted) return value;
-  }
-  return std::nullopt;
-}
 
 [[noreturn]] void contradiction(std::string what) {
   throw Error(ErrorCode::invalid_argument, std::move(what));

@@ -14,6 +14,7 @@
 #include "formats/shards.h"
 #include "imgpack/error.h"
 #include "tests/support/files.h"
+#include "tests/support/forwarding_store.h"
 #include "tests/support/images.h"
 #include "tests/support/store_fixture.h"
 #include "tests/support/thrown.h"
@@ -67,29 +68,15 @@ Dataset open_shards(const TempDir& dir, const TestDataset& dataset, std::size_t 
 }
 
 /// A store that says something else about itself.
-class OtherInfo final : public StoreReader {
+class OtherInfo final : public ForwardingStore {
  public:
-  OtherInfo(const fs::path& path, void (*change)(DatasetInfo&)) : store_(open_store(path)), info_(store_->info()) {
+  OtherInfo(const fs::path& path, void (*change)(DatasetInfo&)) : ForwardingStore(open_store(path)) {
+    info_ = ForwardingStore::info();
     change(info_);
   }
-  Format format() const noexcept override { return store_->format(); }
-  const fs::path& path() const noexcept override { return store_->path(); }
-  std::uint64_t size() const noexcept override { return store_->size(); }
   const DatasetInfo& info() const noexcept override { return info_; }
-  RecordMeta meta(std::uint64_t record) const override { return store_->meta(record); }
-  std::string_view key(std::uint64_t record) const override { return store_->key(record); }
-  RecordBytes bytes(std::uint64_t record) const override { return store_->bytes(record); }
-  std::span<const std::byte> field(std::uint64_t record, std::size_t field) const override {
-    return store_->field(record, field);
-  }
-  PayloadPlace place(std::uint64_t record) const override { return store_->place(record); }
-  std::optional<std::uint64_t> find(std::string_view key) const override { return store_->find(key); }
-  void prefetch(std::uint64_t first, std::uint64_t count) const override { store_->prefetch(first, count); }
-  void release(std::uint64_t first, std::uint64_t count) const override { store_->release(first, count); }
-  void check_container(DamageSink& sink) const override { store_->check_container(sink); }
 
  private:
-  std::unique_ptr<StoreReader> store_;
   DatasetInfo info_;
 };
 

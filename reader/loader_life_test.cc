@@ -12,6 +12,7 @@
 #include "formats/each_format.h"
 #include "imgpack/loader.h"
 #include "reader/loader_testing.h"
+#include "tests/support/forwarding_store.h"
 #include "tests/support/thrown.h"
 
 namespace imgpack {
@@ -365,35 +366,19 @@ TEST_CASE("a file that has taken the dataset's name is not read in its place") {
 }
 
 /// A store that notes what is asked for ahead.
-class CountingStore final : public StoreReader {
+class CountingStore final : public testing::ForwardingStore {
  public:
-  explicit CountingStore(std::unique_ptr<StoreReader> store) : store_(std::move(store)) {}
-  Format format() const noexcept override { return store_->format(); }
-  const std::filesystem::path& path() const noexcept override { return store_->path(); }
-  std::uint64_t size() const noexcept override { return store_->size(); }
-  const DatasetInfo& info() const noexcept override { return store_->info(); }
-  RecordMeta meta(std::uint64_t record) const override { return store_->meta(record); }
-  std::string_view key(std::uint64_t record) const override { return store_->key(record); }
-  RecordBytes bytes(std::uint64_t record) const override { return store_->bytes(record); }
-  std::span<const std::byte> field(std::uint64_t record, std::size_t field) const override {
-    return store_->field(record, field);
-  }
-  PayloadPlace place(std::uint64_t record) const override { return store_->place(record); }
-  std::optional<std::uint64_t> find(std::string_view key) const override { return store_->find(key); }
+  using ForwardingStore::ForwardingStore;
   void prefetch(std::uint64_t first, std::uint64_t count) const override {
     const std::lock_guard lock(mutex_);
     ranges_.push_back({.begin = first, .end = first + count});
   }
-  void release(std::uint64_t first, std::uint64_t count) const override { store_->release(first, count); }
-  void check_container(DamageSink& sink) const override { store_->check_container(sink); }
-
   std::vector<RecordRange> ranges() const {
     const std::lock_guard lock(mutex_);
     return ranges_;
   }
 
  private:
-  std::unique_ptr<StoreReader> store_;
   mutable std::mutex mutex_;
   mutable std::vector<RecordRange> ranges_;
 };

@@ -1,47 +1,24 @@
 // Names of the reader's enumerations.
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <string_view>
-#include <utility>
-
 #include "imgpack/batch.h"
 #include "imgpack/loader.h"
 #include "imgpack/sampler.h"
+#include "mmap/enum_names.h"
 
 namespace imgpack {
 
 namespace {
 
-template <class E, std::size_t N>
-using Names = std::array<std::pair<E, std::string_view>, N>;
-
-constexpr Names<DType, 4> kDTypes = {
+constexpr EnumNames<DType, 4> kDTypes = {
     {{DType::u8, "uint8"}, {DType::f32, "float32"}, {DType::f16, "float16"}, {DType::bf16, "bfloat16"}}};
-constexpr Names<Layout, 2> kLayouts = {{{Layout::nchw, "nchw"}, {Layout::nhwc, "nhwc"}}};
-constexpr Names<Shuffle, 3> kShuffles = {{{Shuffle::full, "full"}, {Shuffle::block, "block"}, {Shuffle::none, "none"}}};
-constexpr Names<LastBatch, 3> kLastBatches = {
+constexpr EnumNames<Layout, 2> kLayouts = {{{Layout::nchw, "nchw"}, {Layout::nhwc, "nhwc"}}};
+constexpr EnumNames<Shuffle, 3> kShuffles = {
+    {{Shuffle::full, "full"}, {Shuffle::block, "block"}, {Shuffle::none, "none"}}};
+constexpr EnumNames<LastBatch, 3> kLastBatches = {
     {{LastBatch::partial, "partial"}, {LastBatch::drop, "drop"}, {LastBatch::pad, "pad"}}};
-constexpr Names<ReadMode, 4> kReadModes = {{{ReadMode::automatic, "auto"},
-                                            {ReadMode::mapped, "mapped"},
-                                            {ReadMode::ahead, "ahead"},
-                                            {ReadMode::unbuffered, "unbuffered"}}};
-
-template <class E, std::size_t N>
-std::string_view name_of(const Names<E, N>& names, E value) noexcept {
-  for (const auto& [candidate, name] : names) {
-    if (candidate == value) return name;
-  }
-  return "unknown";
-}
-
-template <class E, std::size_t N>
-std::optional<E> value_of(const Names<E, N>& names, std::string_view wanted) noexcept {
-  for (const auto& [value, name] : names) {
-    if (name == wanted) return value;
-  }
-  return std::nullopt;
-}
+constexpr EnumNames<ReadMode, 4> kReadModes = {{{ReadMode::automatic, "auto"},
+                                                {ReadMode::mapped, "mapped"},
+                                                {ReadMode::ahead, "ahead"},
+                                                {ReadMode::unbuffered, "unbuffered"}}};
 
 }  // namespace
 

@@ -30,7 +30,6 @@ class BatchJob {
   /// Draws the samples and takes memory. Throws std::bad_alloc. REQUIRES: plan outlives the job.
   BatchJob(const WorkPlan& plan, const Place& place, BatchPool& pool);
 
-  const Place& place() const noexcept { return place_; }
   const BatchPart& part() const noexcept { return part_; }
   /// Of this rank, and behind them, if batches are mixed, the one before the first.
   const std::vector<Sample>& samples() const noexcept { return samples_; }
