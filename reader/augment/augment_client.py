@@ -241,10 +241,12 @@ def drawing(stream, single):
 
 def torchvision(steps, image, dtype, key, record):
     """[3, H, W] from a Pillow image; the steps with torchvision's code and our random numbers."""
+    kinds = [step.kind for step in steps]
     for place, step in enumerate(steps):
         if step.kind >= 7 and not torch.is_tensor(image):
             image = to_tensor(image, dtype)
-        with drawing(Stream(key, record, place), single=step.kind == 5):
+        operation = step.kind << 16 | kinds[:place].count(step.kind)
+        with drawing(Stream(key, record, operation), single=step.kind == 5):
             image = step.transform(image)
     if not torch.is_tensor(image):
         image = to_tensor(image, dtype)
