@@ -69,7 +69,8 @@ unsigned cgroup_cpu_limit(const fs::path& root) {
     const std::size_t first = line.find(':');
     const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
     if (second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    std::string controllers(",");
+    controllers.append(line, first + 1, second - first - 1).append(",");
     const std::string_view group = std::string_view(line).substr(second + 1);
     if (controllers == ",,") {
       found = tighter(found, tightest(mounts, group, limit_v2));

@@ -14,10 +14,10 @@ fi
 cd "$root"
 mkdir -p "$work"
 build=$root/build/release
-if [ ! -f "$build/build.ninja" ]; then
-  echo "configuring"
-  cmake --preset release > "$work/configure.log" 2>&1 || { cat "$work/configure.log" >&2; exit 3; }
-fi
+echo "configuring"
+# Whatever this folder was configured for before: the image maker belongs to the tests.
+cmake --preset release -DIMGPACK_BUILD_TESTS=ON -DIMGPACK_BUILD_TOOLS=ON -DIMGPACK_BUILD_EXAMPLES=ON > "$work/configure.log" 2>&1 ||
+  { cat "$work/configure.log" >&2; exit 3; }
 cmake --build --preset release --parallel "$(nproc)" --target imgpack imgpack_make_images imgpack_read_packed imgpack_load_batches
 
 if [ -z "$source_folder" ]; then

@@ -95,12 +95,11 @@ void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedReco
       const SamplePlan& plan = std::get<SamplePlan>(made);
       const Size size = plan.size();
       if (size != Size{plan_.format.image.width, plan_.format.image.height}) {
-        throw Error(
-            ErrorCode::invalid_argument,
-            fmt::format("record {} becomes {}x{} pixels, others {}x{}: a batch needs a transform that gives all "
-                        "images one size",
-                        sample.record, size.width, size.height, plan_.format.image.width, plan_.format.image.height),
-            {.file = store.path().native(), .record = sample.record, .offset = {}});
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("it becomes {}x{} pixels, others {}x{}: a batch needs a transform that gives all "
+                                "images one size",
+                                size.width, size.height, plan_.format.image.width, plan_.format.image.height),
+                    {.file = store.path().native(), .record = sample.record, .offset = {}});
       }
       result = maker_.make(meta, bytes, plan, job.image(index));
     }
