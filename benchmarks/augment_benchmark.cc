@@ -168,8 +168,7 @@ void mixing(double seconds) {
     std::vector<std::byte> batch(kImages * image_bytes(kResult, dtype));
     const BatchMixer mixer({MixUp{}}, dtype, Layout::nchw, 224, 10);
     const Mix mix = {Mix::Kind::blend, 0.7, {}};
-    const double time =
-        shortest(seconds, kImages, [&] { mixer.mix_images(mix, batch.data(), kImages, nullptr, 0, 1); });
+    const double time = shortest(seconds, kImages, [&] { mixer.mix_images(mix, batch.data(), kImages, nullptr); });
     fmt::print("  {}: {:.1f}\n", to_string(dtype), time);
   }
 }

@@ -20,14 +20,17 @@ ErrorCode code_of(ImageStatus status) noexcept {
 }  // namespace
 
 Error record_error(const StoreReader& store, std::uint64_t record, const ImageResult& result) {
-  std::string reason = result.reason;
+  return record_error(store, record, code_of(result.status), result.reason);
+}
+
+Error record_error(const StoreReader& store, std::uint64_t record, ErrorCode code, std::string reason) {
   try {
     const PayloadPlace place = store.place(record);
     reason += fmt::format(" (its key is {})", store.key(record));
-    return Error(code_of(result.status), std::move(reason),
+    return Error(code, std::move(reason),
                  {.file = place.file->native(), .record = place.record, .offset = place.offset});
   } catch (const Error& error) {  // what tells its place is damaged as well
-    return Error(code_of(result.status), std::move(reason),
+    return Error(code, std::move(reason),
                  {.file = error.place().file, .record = error.place().record, .offset = error.place().offset});
   }
 }

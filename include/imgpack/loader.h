@@ -152,7 +152,8 @@ class Epoch::Iterator {
 /// the records of prefetch_batches besides.
 class Loader {
  public:
-  /// Throws invalid_argument, not_found (split), unsupported (device), and damaged: without a transform that gives
+  /// Throws invalid_argument, not_found (split), unsupported (device), and damaged or out_of_memory (more than
+  /// max_pixels): without a transform that gives
   /// images one size, the first record tells it.
   Loader(const Dataset& dataset, LoaderOptions options);
   /// Several datasets mixed, or lists of records, or weights; options.split must be empty, since each share has its

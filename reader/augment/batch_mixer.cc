@@ -18,27 +18,14 @@ namespace imgpack {
 
 namespace {
 
-struct Range {
-  std::size_t begin;
-  std::size_t end;
-};
-
-/// Part `part` of `parts` of `count` things.
-Range share_of(std::size_t count, unsigned part, unsigned parts) {
-  return {count * part / parts, count * (part + 1) / parts};
-}
-
-/// Calls `work` with the offset and number of bytes of each run of the rectangle's rows that this part of the image
-/// has.
+/// Calls `work` with the offset and number of bytes of each run of the rectangle's rows in an image.
 template <class Work>
-void for_each_run(const Rect& rect, Range rows, ImageSize size, Layout layout, std::size_t value_bytes, Work work) {
-  const std::size_t begin = std::max<std::size_t>(rows.begin, rect.y);
-  const std::size_t end = std::min<std::size_t>(rows.end, rect.y + std::size_t{rect.height});
+void for_each_run(const Rect& rect, ImageSize size, Layout layout, std::size_t value_bytes, Work work) {
   const bool planar = layout == Layout::nchw;
   const std::size_t pixel_bytes = planar ? value_bytes : 3 * value_bytes;
   const std::size_t row_bytes = size.width * pixel_bytes;
   for (std::size_t plane = 0; plane < (planar ? 3U : 1U); ++plane) {
-    for (std::size_t y = begin; y < end; ++y) {
+    for (std::size_t y = rect.y; y < rect.y + std::size_t{rect.height}; ++y) {
       work((plane * size.height + y) * row_bytes + rect.x * pixel_bytes, rect.width * pixel_bytes);
     }
   }
@@ -83,20 +70,17 @@ Mix BatchMixer::draw(std::uint64_t key, std::uint64_t position) const {
   return {Mix::Kind::paste, 1.0 - area / (static_cast<double>(size_.width) * size_.height), box};
 }
 
-void BatchMixer::mix_images(const Mix& mix, std::byte* images, std::uint32_t count, const std::byte* previous,
-                            unsigned part, unsigned parts) const {
+void BatchMixer::mix_images(const Mix& mix, std::byte* images, std::uint32_t count, const std::byte* previous) const {
   if (mix.kind == Mix::Kind::none || count == 0) return;
   const std::size_t value_bytes = size_of(dtype_);
-  const std::size_t values = std::size_t{size_.height} * size_.width * 3;
-  const std::size_t image_bytes = values * value_bytes;
+  const std::size_t image_bytes = std::size_t{size_.height} * size_.width * 3 * value_bytes;
   const bool blends = mix.kind == Mix::Kind::blend;
-  const Range range = share_of(blends ? values : size_.height, part, parts);
-  // The runs of bytes of an image that this part works on.
+  // The runs of bytes of an image that change.
   const auto for_each_own_run = [&](auto work) {
     if (blends) {
-      work(range.begin * value_bytes, (range.end - range.begin) * value_bytes);
+      work(std::size_t{0}, image_bytes);
     } else {
-      for_each_run(mix.pasted, range, size_, layout_, value_bytes, work);
+      for_each_run(mix.pasted, size_, layout_, value_bytes, work);
     }
   };
   const auto own_share = static_cast<float>(mix.share);

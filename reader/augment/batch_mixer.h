@@ -4,9 +4,9 @@
 //   BatchMixer mixer(augmenter.mixing(), dtype, layout, size, classes);
 //   const Mix mix = mixer.draw(key, position);
 //   mixer.mix_labels(mix, labels, previous_label, soft_labels);  // on any thread
-//   for (unsigned part = 0; part < parts; ++part) mixer.mix_images(mix, images, count, previous, part, parts);
+//   mixer.mix_images(mix, images, count, previous);
 //
-// The result does not depend on how the global batch is split into ranks, or the work into parts.
+// The result does not depend on how the global batch is split into ranks.
 #pragma once
 
 #include <cstddef>
@@ -39,12 +39,10 @@ class BatchMixer {
   /// `key` is that of RandomPurpose::batch, `position` where the global batch begins in the epoch.
   Mix draw(std::uint64_t key, std::uint64_t position) const;
 
-  /// Part `part` of `parts` of all images (bands of their bytes): in place, `count` images without gaps. `previous` is
-  /// the predecessor of the first image, before it was mixed, and is not in `images`; nullptr: the last one of
-  /// `images`, which then are the whole global batch. Parts may be done at the same time. Blended values are computed
-  /// in float32 as torch does, and rounded to nearest, halves to even, for other dtypes.
-  void mix_images(const Mix& mix, std::byte* images, std::uint32_t count, const std::byte* previous, unsigned part = 0,
-                  unsigned parts = 1) const;
+  /// In place, `count` images without gaps. `previous` is the predecessor of the first image, before it was mixed, and
+  /// is not in `images`; nullptr: the last one of `images`, which then are the whole global batch. Blended values are
+  /// computed in float32 as torch does, and rounded to nearest, halves to even, for other dtypes.
+  void mix_images(const Mix& mix, std::byte* images, std::uint32_t count, const std::byte* previous) const;
 
   /// [labels.size(), classes] probabilities. `previous_label` is that of the sample before the first. Throws
   /// invalid_argument for labels that are no class indices. REQUIRES: out.size() == labels.size() * classes.

@@ -23,14 +23,17 @@ BatchJob::BatchJob(const WorkPlan& plan, const Place& place, BatchPool& pool)
 void BatchJob::draw_samples() {
   const Sampler sampler = plan_.sampler.with_seed(place_.seed);
   const std::uint64_t all = sampler.samples();
-  samples_.resize(static_cast<std::size_t>(part_.size()) + (plan_.mixer ? 1 : 0));
+  // A rank that has the whole batch has the first sample's predecessor too: the last one.
+  const bool whole = part_.begin == part_.global_begin && part_.end == part_.global_end && part_.padding == 0;
+  has_neighbour_ = plan_.mixer && !whole;
+  samples_.resize(static_cast<std::size_t>(part_.size()) + (has_neighbour_ ? 1 : 0));
   const std::size_t own = static_cast<std::size_t>(part_.end - part_.begin);
   sampler.fill(place_.epoch, part_.begin, std::span(samples_).first(own));
   for (std::size_t i = 0; i < part_.padding; ++i) {  // goes on with what comes next, from the beginning if need be
     samples_[own + i] = sampler.at(place_.epoch, (part_.end + i) % all);
     samples_[own + i].padding = true;
   }
-  if (plan_.mixer) {
+  if (has_neighbour_) {
     const std::uint64_t previous = part_.begin > part_.global_begin ? part_.begin - 1 : part_.global_end - 1;
     samples_.back() = sampler.at(place_.epoch, previous);
   }
@@ -123,9 +126,9 @@ bool BatchJob::substitute(std::span<const std::size_t> failed) {
 void BatchJob::mix() {
   const std::uint64_t key = random_key(place_.seed, place_.epoch, RandomPurpose::batch);
   const Mix drawn = plan_.mixer->draw(key, part_.global_begin);
-  const std::size_t previous = samples_.size() - 1;
-  plan_.mixer->mix_labels(drawn, memory_->labels, labels_[previous], memory_->soft_labels);
-  plan_.mixer->mix_images(drawn, memory_->images.bytes().data(), memory_->size, image(previous));
+  const std::byte* const previous = has_neighbour_ ? image(samples_.size() - 1) : nullptr;
+  plan_.mixer->mix_labels(drawn, memory_->labels, labels_.back(), memory_->soft_labels);
+  plan_.mixer->mix_images(drawn, memory_->images.bytes().data(), memory_->size, previous);
 }
 
 Batch BatchJob::take() {

@@ -31,7 +31,7 @@ class BatchJob {
   BatchJob(const WorkPlan& plan, const Place& place, BatchPool& pool);
 
   const BatchPart& part() const noexcept { return part_; }
-  /// Of this rank, and behind them, if batches are mixed, the one before the first.
+  /// Of this rank, and behind them, if batches are mixed and it is another rank's, the one before the first.
   const std::vector<Sample>& samples() const noexcept { return samples_; }
   /// Where sample number `index` goes.
   std::byte* image(std::size_t index) const noexcept { return memory_->image(index); }
@@ -67,6 +67,7 @@ class BatchJob {
   Place place_;
   BatchPart part_;
   std::vector<Sample> samples_;
+  bool has_neighbour_ = false;
   std::vector<std::int64_t> labels_;  ///< of samples_
   std::shared_ptr<BatchMemory> memory_;
   std::size_t chunks_ = 0;

@@ -1,7 +1,5 @@
 #include "reader/pipeline/chunk_maker.h"
 
-#include <sys/resource.h>
-
 #include <exception>
 #include <string>
 #include <utility>
@@ -44,12 +42,6 @@ bool outgrows_caches(const WorkPlan& plan) {
 
 }  // namespace
 
-std::uint64_t disk_faults() noexcept {
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
-  return static_cast<std::uint64_t>(usage.ru_majflt);
-}
-
 ChunkMaker::ChunkMaker(const WorkPlan& plan, Counters& counters)
     : plan_(plan),
       counters_(counters),
@@ -73,6 +65,7 @@ void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>&
     job.fail(std::current_exception());
   }
   fetched.clear();
+  count(counters_.bytes_read, std::exchange(bytes_read_, 0));
   count(counters_.decode_ns, watch.lap());
   count(counters_.made, end - begin);
 }
@@ -84,7 +77,7 @@ void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedReco
   const RecordBytes bytes =
       fetched != nullptr && fetched->memory != nullptr ? fetched->bytes : store.bytes(sample.record);
   job.set_label(index, meta.label);
-  count(counters_.bytes_read, bytes.payload.size() + bytes.segments.size());
+  bytes_read_ += bytes.payload.size() + bytes.segments.size();
   ImageResult result = check_image_size(meta, plan_.options.max_pixels);
   if (result.ok() && plan_.options.verify_checksums) result = check_bytes(meta, bytes);
   if (result.ok()) {
@@ -95,11 +88,11 @@ void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedReco
       const SamplePlan& plan = std::get<SamplePlan>(made);
       const Size size = plan.size();
       if (size != Size{plan_.format.image.width, plan_.format.image.height}) {
-        throw Error(ErrorCode::invalid_argument,
-                    fmt::format("it becomes {}x{} pixels, others {}x{}: a batch needs a transform that gives all "
-                                "images one size",
-                                size.width, size.height, plan_.format.image.width, plan_.format.image.height),
-                    {.file = store.path().native(), .record = sample.record, .offset = {}});
+        throw record_error(
+            store, sample.record, ErrorCode::invalid_argument,
+            fmt::format("it becomes {}x{} pixels, others {}x{}: a batch needs a transform that gives all "
+                        "images one size",
+                        size.width, size.height, plan_.format.image.width, plan_.format.image.height));
       }
       result = maker_.make(meta, bytes, plan, job.image(index));
     }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "reader/augment/sample_maker.h"
 #include "reader/pipeline/batch_job.h"
@@ -26,9 +27,7 @@ class ChunkMaker {
   const WorkPlan& plan_;
   Counters& counters_;
   SampleMaker maker_;
+  std::uint64_t bytes_read_ = 0;  ///< not counted yet
 };
-
-/// Page faults of the calling thread so far that had to wait for a disk.
-std::uint64_t disk_faults() noexcept;
 
 }  // namespace imgpack

@@ -1,5 +1,6 @@
 #include "reader/pipeline/engine.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,13 @@ namespace {
 constexpr std::size_t kMostDamage = 1000;
 
 constexpr std::chrono::hours kLongestWait{24};
+
+/// Page faults of the calling thread so far that had to wait for a disk.
+std::uint64_t disk_faults() noexcept {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<std::uint64_t>(usage.ru_majflt);
+}
 
 }  // namespace
 
@@ -191,7 +199,8 @@ std::optional<Engine::Work> Engine::find_work() {
 std::optional<Engine::Work> Engine::find_opening() {
   const std::size_t opened = (run_ ? run_->entries_.size() : 0) + (next_run_ ? next_run_->entries_.size() : 0);
   if (opened >= plan_.options.prefetch_batches) return std::nullopt;
-  if (run_ && exhausted(*run_) && !run_->opening_ && !next_run_ && plan_.options.prefetch_next_epoch) {
+  if (run_ && !run_->cancelled_ && exhausted(*run_) && !run_->opening_ && !next_run_ &&
+      plan_.options.prefetch_next_epoch) {
     next_run_ = make_run(run_->epoch_ + 1, 0, run_->seed_, run_->order_);
   }
   for (const std::shared_ptr<Run>& run : {run_, next_run_}) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/decode.h"
 #include "imgpack/error.h"
 #include "mmap/cpu_budget.h"
 #include "reader/record_error.h"
@@ -47,10 +48,8 @@ ImageSize image_size(const Augmenter& augmenter, const Sampler& sampler, std::ui
   const Sample first = sampler.at(0, 0);
   const StoreReader& store = sampler.shares()[first.dataset].dataset.store();
   const RecordMeta meta = store.meta(first.record);
-  if (meta.width == 0 || meta.height == 0 || std::uint64_t{meta.width} * meta.height > max_pixels) {
-    throw record_error(store, first.record,
-                       {ImageStatus::damaged, fmt::format("{}x{} pixels are none, or more than the limit of {}",
-                                                          meta.width, meta.height, max_pixels)});
+  if (const ImageResult checked = check_image_size(meta, max_pixels); !checked.ok()) {
+    throw record_error(store, first.record, checked);
   }
   const std::optional<ImageSize> size = augmenter.output_size(Size{meta.width, meta.height});
   if (!size) {
