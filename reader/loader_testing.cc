@@ -1,5 +1,14 @@
 #include "reader/loader_testing.h"
 
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
 #include <fmt/format.h>
 
 #include "formats/checksum.h"
@@ -12,6 +21,33 @@ PackedImages::PackedImages(Format format) : path_(dir_ / fmt::format("out.{}", t
   make_image_folder(dir_ / "images", 3, 17);
   build(dir_ / "images", path_, {.format = format});
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+namespace {
+
+/// Of /proc/self/task: whether every thread but this one sleeps.
+bool others_sleep() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(gettid())) continue;
+    std::ifstream file(task.path() / "stat");
+    const std::string stat((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::size_t name_end = stat.rfind(')');  // "number (name) state ..."
+    if (name_end != std::string::npos && stat.compare(name_end, 3, ") S") != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void let_allocator_rest() {
+  for (int in_a_row = 0; in_a_row < 5;) {  // one that waits for a lock of the allocator sleeps too, but not for long
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    in_a_row = others_sleep() ? in_a_row + 1 : 0;
+  }
+}
+#else
+void let_allocator_rest() {}
+#endif
 
 SeenBatch look_at(const Batch& batch) {
   SeenBatch seen(batch.size());

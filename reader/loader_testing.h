@@ -45,8 +45,13 @@ SeenBatch look_at(const Batch& batch);
 /// All that is left of an epoch.
 std::vector<SeenBatch> look_at(Epoch epoch);
 
+/// Before a fork, with address sanitizer: waits until all other threads of this process sleep. Unlike glibc's, its
+/// allocator does not give its locks back in the child, so none may be held when that begins. Does nothing otherwise.
+void let_allocator_rest();
+
 /// Runs `action` in a child and returns its result. A child that hangs is killed by its alarm.
 int in_child(const auto& action) {
+  let_allocator_rest();
   const pid_t child = fork();
   if (child == 0) {
     alarm(60);
