@@ -75,9 +75,11 @@ imgpack_find_part(HDF5 hdf5_FOUND "HDF5")
 pkg_check_modules(matio IMPORTED_TARGET matio)
 imgpack_find_part(MATIO matio_FOUND "matio (ImageNet devkit)")
 
-# The headers that host and device share are compiled for the device; the reader's GPU path will need more.
+# The reader's GPU path. nvcc knows no sanitizers.
 include(CheckLanguage)
-check_language(CUDA)
+if(NOT IMGPACK_SANITIZE)
+  check_language(CUDA)
+endif()
 imgpack_find_part(CUDA CMAKE_CUDA_COMPILER "CUDA")
 if(IMGPACK_HAVE_CUDA)
   if(NOT CMAKE_CUDA_ARCHITECTURES)

@@ -4,9 +4,10 @@ set(IMGPACK_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-co
                      -Woverloaded-virtual -Wcast-align -Wno-missing-field-initializers)
 
 function(imgpack_compile_settings target)
-  target_compile_options(${target} PRIVATE ${IMGPACK_WARNINGS})
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${IMGPACK_WARNINGS}>"
+                         $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
   if(IMGPACK_WARNINGS_AS_ERRORS)
-    target_compile_options(${target} PRIVATE -Werror)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
   endif()
 endfunction()
 
@@ -37,7 +38,7 @@ function(imgpack_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE imgpack_test_main imgpack_test_support ${ARG_LIBRARIES})
-  target_compile_options(${name} PRIVATE -O1 -g1)  # the code under test keeps its own settings; tests compile faster
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1$<SEMICOLON>-g1>)  # the code under test keeps its own settings; tests compile faster
   imgpack_compile_settings(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 600)
