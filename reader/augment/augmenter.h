@@ -11,16 +11,10 @@
 #include "codec/image.h"
 #include "imgpack/augmentation.h"
 #include "imgpack/batch.h"
+#include "reader/augment/pixel_format.h"
 #include "reader/augment/sample_plan.h"
 
 namespace imgpack {
-
-/// What finished pixels are stored as.
-struct PixelFormat {
-  DType dtype = DType::f32;
-  Layout layout = Layout::nchw;
-  std::optional<Normalize> normalize = {};  ///< floating point only; without it values are divided by 255
-};
 
 /// MixUp, CutMix, or both in the order of the list; empty: batches are not mixed.
 using Mixing = std::vector<std::variant<MixUp, CutMix>>;

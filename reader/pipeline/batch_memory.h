@@ -12,20 +12,9 @@
 #include "imgpack/augmentation.h"
 #include "imgpack/batch.h"
 #include "mmap/unbuffered_file.h"
+#include "reader/pipeline/batch_format.h"
 
 namespace imgpack {
-
-/// What all batches of a loader have in common.
-struct BatchFormat {
-  ImageSize image;
-  DType dtype = DType::f32;
-  Layout layout = Layout::nchw;
-  std::uint32_t soft_classes = 0;  ///< 0: no soft labels
-
-  std::size_t image_bytes() const noexcept {
-    return std::size_t{image.height} * image.width * Batch::channels() * size_of(dtype);
-  }
-};
 
 class BatchMemory {
  public:
