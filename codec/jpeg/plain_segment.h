@@ -29,7 +29,7 @@ IMGPACK_HD inline Symbol next_symbol(BitReader& reader, const std::uint8_t* tabl
     const std::uint32_t count = table[length - 1];
     const std::uint32_t code = bits >> (kMaxCodeLength - length);
     if (code - first_code < count) {
-      const std::uint8_t byte = table[kHuffmanCounts + first_symbol + code - first_code];
+      const std::uint8_t byte = table[kHuffmanCounts + ((first_symbol + code - first_code) & 255)];
       const Symbol symbol = describe_symbol(byte, length, huffman_class);
       reader.consume(length);
       return symbol;

@@ -3,6 +3,8 @@
 //
 // Each block of threads belongs to one image, whose tables it builds in shared memory from the DHT bytes: ImageNet's
 // files have optimised tables of their own.
+#include "codec/jpeg/huffman.h"
+#include "codec/jpeg/zigzag.h"
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/jpeg_kernels.h"
 
@@ -89,8 +91,8 @@ __device__ void build_places(std::uint8_t* places) {
 
 /// What the decoder has to know of each block of an MCU.
 struct BlockPlan {
-  std::uint16_t pair = 0;
-  std::uint16_t component = 0;
+  std::uint16_t pair;
+  std::uint16_t component;
 };
 
 __device__ void build_block_plans(const JpegTask& task, BlockPlan* plans) {

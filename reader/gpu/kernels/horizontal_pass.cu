@@ -57,7 +57,7 @@ __device__ void weigh_tile(const StageTask& stage, const Rows& rows, std::uint32
                            MakeRow make_row, Tile& tile) {
   const AxisTable& axis = stage.columns;
   const std::uint32_t begin = axis.first(from);
-  const std::uint32_t end = axis.first(to - 1) + axis.count(to - 1);
+  const std::uint32_t end = min(axis.first(to - 1) + axis.count(to - 1), stage.column_end);
   __syncthreads();  // the tile's last use is over
   fill_tile(stage, rows, begin, end, make_row, tile);
   __syncthreads();

@@ -147,7 +147,7 @@ __device__ void make_plain_row(const StageTask& stage, std::uint32_t y, const Wr
 template <class Writer>
 __device__ void make_row(const StageTask& stage, std::uint32_t y, const Writer& writer) {
   const std::uint32_t fill = pack_rgb(stage.fill[0], stage.fill[1], stage.fill[2]);
-  const bool shown = y >= stage.place_top && y - stage.place_top < stage.rows.request.kept && stage.row_end != stage.row_begin;
+  const bool shown = y >= stage.place_top && y - stage.place_top < stage.rows.request.kept;
   const std::uint32_t i = shown ? y - stage.place_top : 0;
   for (std::uint32_t x = threadIdx.x; x < stage.width; x += kThreads) {
     std::uint32_t pixel = fill;
@@ -204,14 +204,15 @@ void launch(const StageTask* stages, const Work* work, std::uint32_t blocks, con
 void launch_vertical_pass(const StageTask* stages, const Work* work, std::uint32_t blocks, const ValueLut& values,
                           Layout layout, cudaStream_t stream) {
   if (blocks == 0) return;
-  switch (size_of(values.dtype())) {
-    case 1:
+  switch (values.dtype()) {
+    case DType::u8:
       launch<std::uint8_t>(stages, work, blocks, values.data(), layout, stream);
       break;
-    case 2:
+    case DType::f16:
+    case DType::bf16:
       launch<std::uint16_t>(stages, work, blocks, values.data(), layout, stream);
       break;
-    default:
+    case DType::f32:
       launch<float>(stages, work, blocks, values.data(), layout, stream);
       break;
   }

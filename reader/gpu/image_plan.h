@@ -1,0 +1,73 @@
+// One sample of a batch as a device makes it: planned on any thread, given addresses when the batch is submitted. No CUDA
+// here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "imgpack/record.h"
+#include "reader/augment/sample_plan.h"
+#include "reader/gpu/carver.h"
+#include "reader/gpu/program/jpeg_planner.h"
+#include "reader/gpu/program/stage_planner.h"
+#include "reader/gpu/raw_task.h"
+
+namespace imgpack::gpu {
+
+/// How a sample gets into the batch.
+enum class ImagePath : std::uint8_t {
+  none,    ///< not at all
+  jpeg,    ///< decoded by the device
+  pixels,  ///< predecoded, with stages as a decoded JPEG has them
+  copied,  ///< predecoded, in one kernel from where the record lies
+  host,    ///< made by the host
+};
+
+struct ImagePlan {
+  ImagePath path = ImagePath::none;
+  std::vector<StageTask> stages;               ///< of jpeg and pixels
+  std::vector<std::vector<ColorOp>> colors;    ///< by stage; none where no stage has any
+  std::vector<Erasing> erasings;
+  RawTask raw;                                 ///< of copied
+  std::span<const std::byte> entries;          ///< of jpeg: where the device reads them
+  std::span<const std::byte> scan;
+  std::span<const std::byte> pixels;           ///< of pixels: the rows that are needed, from row `pixel_row` on
+  std::uint32_t pixel_row = 0;
+  std::byte* host_image = nullptr;             ///< of host
+
+  void clear() noexcept;
+  bool has_colors(std::size_t stage) const noexcept { return stage < colors.size() && !colors[stage].empty(); }
+};
+
+/// Chooses the path and plans it. What needs bytes of the record says where they are in the host's memory; the caller
+/// brings them where the device can read them. `jpeg` is filled for ImagePath::jpeg only.
+void plan_image(const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan, ImagePlan& image,
+                JpegTask& jpeg);
+
+/// Device memory that an image needs while it is made.
+struct ImageScratch {
+  Carver& general;
+  Carver& coefficients;  ///< all zeros between images
+};
+
+/// Where an image's bytes are to be gathered to.
+struct ImagePlaces {
+  std::byte* entries = nullptr;
+  std::byte* scan = nullptr;
+  std::byte* pixels = nullptr;
+};
+
+/// Gives an image its scratch memory and its place in the batch. `jpeg_number`: of `jpeg` among the batch's.
+ImagePlaces place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_number, ImageScratch scratch,
+                        std::byte* out);
+
+/// The bytes that place_image() takes. Afterwards the image has no addresses that mean anything.
+struct ScratchBytes {
+  std::size_t general = 0;
+  std::size_t coefficients = 0;
+};
+ScratchBytes scratch_bytes(ImagePlan& image, JpegTask& jpeg);
+
+}  // namespace imgpack::gpu

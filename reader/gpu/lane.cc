@@ -1,0 +1,41 @@
+#include "reader/gpu/lane.h"
+
+#include "reader/gpu/cuda_check.h"
+
+namespace imgpack::gpu {
+
+namespace {
+
+/// Room for a little more than is asked for, so that batches of about the same size do not ask again and again.
+std::size_t with_room(std::size_t bytes) {
+  constexpr std::size_t kStep = std::size_t{8} << 20;
+  return (bytes + bytes / 8 + kStep - 1) / kStep * kStep;
+}
+
+}  // namespace
+
+Lane Lane::create() {
+  int least = 0;
+  int greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for priorities");
+  Lane lane;
+  lane.stream_ = Stream::create(greatest);
+  return lane;
+}
+
+void Lane::reserve(std::size_t general_bytes, std::size_t coefficient_bytes) {
+  if (general_bytes > general_.size()) {
+    stream_.synchronize();
+    general_ = DeviceBuffer();
+    general_ = DeviceBuffer(with_room(general_bytes));
+  }
+  if (coefficient_bytes > coefficients_.size()) {
+    stream_.synchronize();
+    coefficients_ = DeviceBuffer();
+    DeviceBuffer larger(with_room(coefficient_bytes));
+    check(cudaMemsetAsync(larger.data(), 0, larger.size(), stream_.get()), "clearing coefficients");
+    coefficients_ = std::move(larger);
+  }
+}
+
+}  // namespace imgpack::gpu

@@ -1,0 +1,65 @@
+// Images that are made together: the lists of work of each kernel, and their launches in order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reader/gpu/gather_pieces.h"
+#include "reader/gpu/image_plan.h"
+#include "reader/gpu/kernels/finish_image.h"
+#include "reader/gpu/kernels/jpeg_kernels.h"
+#include "reader/gpu/kernels/value_tables.h"
+#include "reader/gpu/program/work.h"
+#include "reader/gpu/program_buffer.h"
+#include "reader/gpu/value_lut.h"
+
+namespace imgpack::gpu {
+
+/// What all waves of a device have in common.
+struct WaveFormat {
+  const ValueLut* lut = nullptr;
+  BatchValues values{};
+  int gather_blocks = 0;  ///< of launch_gather(); 0: its own choice
+};
+
+/// Not thread-safe. Keeps the memory of its lists from wave to wave.
+class Wave {
+ public:
+  void reset();
+  /// Adds an image of ImagePath::jpeg or pixels, whose tasks are complete, and where its bytes go.
+  void add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number, const ImagePlaces& places);
+  /// Axes that the host computes go into the program as well. Before ProgramBuffer::settle(); afterwards patch().
+  void write(ProgramBuffer& program);
+  /// Queues everything. `left`: room for left_segments() items and a count; `damaged`: by sample. Throws io.
+  void launch(const ProgramBuffer& program, const JpegTask* jpegs, const WaveFormat& format, LeftSegments left,
+              std::uint32_t* damaged, cudaStream_t stream) const;
+  /// Of all images.
+  std::uint32_t segments() const noexcept { return segments_; }
+  bool empty() const noexcept { return stages_.empty(); }
+
+ private:
+  /// The stages of one number, of all images that have it.
+  struct Depth {
+    std::vector<Work> horizontal;
+    std::vector<Work> vertical;
+    std::vector<FinishTask> finishes;
+    ProgramBuffer::Place horizontal_place, vertical_place, finishes_place;
+  };
+
+  void add_stage(const StageTask& stage, std::size_t depth, const std::vector<ColorOp>* colors);
+
+  std::vector<GatherRange> ranges_;
+  std::vector<GatherPiece> pieces_;
+  std::vector<Work> unstuff_;
+  std::vector<Work> entropy_;
+  std::vector<Work> inverse_;
+  std::vector<StageTask> stages_;
+  std::vector<ColorOp> ops_;
+  std::vector<Depth> depths_;
+  std::size_t depth_count_ = 0;
+  std::uint32_t segments_ = 0;
+  ProgramBuffer::Place ranges_place_, pieces_place_, unstuff_place_, entropy_place_, inverse_place_, stages_place_,
+      ops_place_;
+};
+
+}  // namespace imgpack::gpu
