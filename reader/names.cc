@@ -28,16 +28,6 @@ std::string_view to_string(DType dtype) noexcept {
 std::optional<DType> dtype_from_name(std::string_view name) noexcept {
   return value_of(kDTypes, name);
 }
-std::size_t size_of(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::u8:
-      return 1;
-    case DType::f32:
-      return 4;
-    default:
-      return 2;
-  }
-}
 std::string_view to_string(Layout layout) noexcept {
   return name_of(kLayouts, layout);
 }

@@ -18,7 +18,9 @@ enum class DType : std::uint8_t { u8, f32, f16, bf16 };
 std::string_view to_string(DType dtype) noexcept;
 std::optional<DType> dtype_from_name(std::string_view name) noexcept;
 /// Bytes of one value.
-std::size_t size_of(DType dtype) noexcept;
+constexpr std::size_t size_of(DType dtype) noexcept {
+  return dtype == DType::u8 ? 1 : dtype == DType::f32 ? 4 : 2;
+}
 
 enum class Layout : std::uint8_t {
   nchw,  ///< planes: [N, 3, H, W] without gaps

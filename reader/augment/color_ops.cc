@@ -2,6 +2,8 @@
 
 #include "reader/augment/color_kernels.h"
 #include "reader/augment/hue.h"
+#include "reader/augment/hue_math.h"
+#include "reader/augment/plain_color.h"
 
 namespace imgpack {
 
@@ -12,12 +14,10 @@ void for_each_row(RgbView image, Work work) {
   for (std::uint32_t y = 0; y < image.height; ++y) work(image.row(y));
 }
 
-/// ImageStat's mean of the gray image, rounded as ImageEnhance.Contrast does.
 int mean_luma(RgbView image) {
   std::uint64_t sum = 0;
   for_each_row(image, [&](const std::uint8_t* row) { sum += sum_luma(row, image.width); });
-  const double count = static_cast<double>(image.width) * image.height;
-  return static_cast<int>(static_cast<double>(sum) / count + 0.5);
+  return plain::mean_luma(sum, std::uint64_t{image.width} * image.height);
 }
 
 void blend_with(RgbView image, int from, float factor) {
@@ -28,8 +28,7 @@ void blend_with(RgbView image, int from, float factor) {
 
 void apply_color(const ColorOp& op, RgbView image) {
   using Kind = ColorOp::Kind;
-  // Image.blend() copies one of its images for the factor 1; hue 0 goes through HSV all the same.
-  if (op.factor == 1 && op.kind != Kind::hue && op.kind != Kind::grayscale) return;
+  if (changes_nothing(op)) return;
   switch (op.kind) {
     case Kind::brightness:
       return blend_with(image, 0, op.factor);
@@ -38,7 +37,7 @@ void apply_color(const ColorOp& op, RgbView image) {
     case Kind::saturation:
       return for_each_row(image, [&](std::uint8_t* row) { saturate_row(row, image.width, op.factor); });
     case Kind::hue: {
-      const auto shift = static_cast<std::uint8_t>(static_cast<int>(static_cast<double>(op.factor) * 255));
+      const std::uint8_t shift = plain::hue_shift(op.factor);
       return for_each_row(image, [&](std::uint8_t* row) { turn_hue_row(row, image.width, shift); });
     }
     case Kind::grayscale:

@@ -6,14 +6,9 @@
 #include <cstdint>
 
 #include "imgpack/batch.h"
+#include "reader/augment/value_tables.h"
 
 namespace imgpack {
-
-/// What each 8-bit value of a channel becomes: bits of float32, and of the dtype if that has 16 bits.
-struct ValueTables {
-  std::array<std::array<float, 256>, 3> f32;
-  std::array<std::array<std::uint16_t, 256>, 3> half;
-};
 
 /// Multiplications in place of divisions. v / 255 is fma(v, high, v * low), where high + low is 1 / 255 with twice the
 /// digits of a float; likewise for a division by the deviation. Both round to the exact quotient for almost all

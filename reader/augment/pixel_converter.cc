@@ -3,27 +3,9 @@
 
 #include <cstring>
 
-#include "reader/augment/half.h"
-
 namespace imgpack {
 
 namespace {
-
-ValueTables make_tables(const PixelFormat& format) {
-  ValueTables tables;
-  for (std::size_t c = 0; c < 3; ++c) {
-    for (std::size_t v = 0; v < 256; ++v) {
-      float value = static_cast<float>(v) / 255.0F;
-      if (format.normalize) {
-        value = value - format.normalize->mean[c];
-        value = value / format.normalize->std[c];
-      }
-      tables.f32[c][v] = value;
-      tables.half[c][v] = format.dtype == DType::bf16 ? to_bfloat16(value) : to_float16(value);
-    }
-  }
-  return tables;
-}
 
 FastScale make_scale(const PixelFormat& format) {
   const auto split = [](double number, float& high, float& low) {
@@ -46,7 +28,7 @@ FastScale make_scale(const PixelFormat& format) {
 PixelConverter::PixelConverter(const PixelFormat& format, bool streaming)
     : format_(format),
       value_bytes_(size_of(format.dtype)),
-      tables_(make_tables(format)),
+      tables_(make_value_tables(format)),
       scale_(make_scale(format)),
       streaming_(streaming) {
   if (format.dtype == DType::u8) return;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "codec/host_device.h"
 #include "codec/image.h"
 #include "imgpack/transform.h"
 
@@ -18,6 +19,11 @@ struct ColorOp {
   float factor = 1;
   bool operator==(const ColorOp&) const = default;
 };
+
+/// Image.blend() copies one of its images for the factor 1; hue 0 goes through HSV all the same.
+IMGPACK_HD constexpr bool changes_nothing(const ColorOp& op) noexcept {
+  return op.factor == 1 && op.kind != ColorOp::Kind::hue && op.kind != ColorOp::Kind::grayscale;
+}
 
 /// A view of an image: pixel (x, y) of it is pixel (left + x, top + y) of the image, or `fill` where there is none.
 struct Canvas {

@@ -14,6 +14,13 @@ DeviceScope::~DeviceScope() {
   (void)cudaSetDevice(before_);
 }
 
+int highest_priority() {
+  int least = 0;
+  int greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for priorities");
+  return greatest;
+}
+
 Stream Stream::create(int priority) {
   Stream stream;
   check(cudaStreamCreateWithPriority(&stream.stream_, cudaStreamNonBlocking, priority), "making a stream");

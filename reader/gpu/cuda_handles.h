@@ -22,6 +22,9 @@ class DeviceScope {
   int before_ = 0;
 };
 
+/// Of streams of the current device. Throws io.
+int highest_priority();
+
 /// A stream of the current device that does not wait for the default stream.
 class Stream {
  public:

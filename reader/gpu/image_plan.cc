@@ -129,8 +129,8 @@ ImagePlaces place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_num
     image.stages.front().jpeg = jpeg_number;
   } else if (image.path == ImagePath::pixels) {
     places.pixels = scratch.general.take_like(image.pixels.data(), image.pixels.size());
-    image.stages.front().rgb = reinterpret_cast<const std::uint8_t*>(
-        reinterpret_cast<std::uintptr_t>(places.pixels) - image.pixel_row * image.stages.front().rgb_stride);
+    image.stages.front().rgb = reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(places.pixels) -
+                                                                     image.pixel_row * image.stages.front().rgb_stride);
   }
   for (std::size_t i = 0; i < image.stages.size(); ++i) {
     StageTask& stage = image.stages[i];

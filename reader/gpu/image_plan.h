@@ -1,5 +1,5 @@
-// One sample of a batch as a device makes it: planned on any thread, given addresses when the batch is submitted. No CUDA
-// here.
+// One sample of a batch as a device makes it: planned on any thread, given addresses when the batch is submitted. No
+// CUDA here.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,15 @@ enum class ImagePath : std::uint8_t {
 
 struct ImagePlan {
   ImagePath path = ImagePath::none;
-  std::vector<StageTask> stages;               ///< of jpeg and pixels
-  std::vector<std::vector<ColorOp>> colors;    ///< by stage; none where no stage has any
+  std::vector<StageTask> stages;             ///< of jpeg and pixels
+  std::vector<std::vector<ColorOp>> colors;  ///< by stage; none where no stage has any
   std::vector<Erasing> erasings;
-  RawTask raw;                                 ///< of copied
-  std::span<const std::byte> entries;          ///< of jpeg: where the device reads them
+  RawTask raw;                         ///< of copied
+  std::span<const std::byte> entries;  ///< of jpeg: where the device reads them
   std::span<const std::byte> scan;
-  std::span<const std::byte> pixels;           ///< of pixels: the rows that are needed, from row `pixel_row` on
+  std::span<const std::byte> pixels;  ///< of pixels: the rows that are needed, from row `pixel_row` on
   std::uint32_t pixel_row = 0;
-  std::byte* host_image = nullptr;             ///< of host
+  std::byte* host_image = nullptr;  ///< of host
 
   void clear() noexcept;
   bool has_colors(std::size_t stage) const noexcept { return stage < colors.size() && !colors[stage].empty(); }

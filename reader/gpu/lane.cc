@@ -1,5 +1,7 @@
 #include "reader/gpu/lane.h"
 
+#include <utility>
+
 #include "reader/gpu/cuda_check.h"
 
 namespace imgpack::gpu {
@@ -15,11 +17,8 @@ std::size_t with_room(std::size_t bytes) {
 }  // namespace
 
 Lane Lane::create() {
-  int least = 0;
-  int greatest = 0;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for priorities");
   Lane lane;
-  lane.stream_ = Stream::create(greatest);
+  lane.stream_ = Stream::create(highest_priority());
   return lane;
 }
 

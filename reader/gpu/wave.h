@@ -11,16 +11,8 @@
 #include "reader/gpu/kernels/value_tables.h"
 #include "reader/gpu/program/work.h"
 #include "reader/gpu/program_buffer.h"
-#include "reader/gpu/value_lut.h"
 
 namespace imgpack::gpu {
-
-/// What all waves of a device have in common.
-struct WaveFormat {
-  const ValueLut* lut = nullptr;
-  BatchValues values{};
-  int gather_blocks = 0;  ///< of launch_gather(); 0: its own choice
-};
 
 /// Not thread-safe. Keeps the memory of its lists from wave to wave.
 class Wave {
@@ -30,8 +22,9 @@ class Wave {
   void add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number, const ImagePlaces& places);
   /// Axes that the host computes go into the program as well. Before ProgramBuffer::settle(); afterwards patch().
   void write(ProgramBuffer& program);
+  void patch(const ProgramBuffer& program);
   /// Queues everything. `left`: room for left_segments() items and a count; `damaged`: by sample. Throws io.
-  void launch(const ProgramBuffer& program, const JpegTask* jpegs, const WaveFormat& format, LeftSegments left,
+  void launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, LeftSegments left,
               std::uint32_t* damaged, cudaStream_t stream) const;
   /// Of all images.
   std::uint32_t segments() const noexcept { return segments_; }
@@ -57,9 +50,10 @@ class Wave {
   std::vector<ColorOp> ops_;
   std::vector<Depth> depths_;
   std::size_t depth_count_ = 0;
+  std::vector<std::uint32_t> axis_numbers_;  ///< of axes that the host has computed
   std::uint32_t segments_ = 0;
   ProgramBuffer::Place ranges_place_, pieces_place_, unstuff_place_, entropy_place_, inverse_place_, stages_place_,
-      ops_place_;
+      ops_place_, numbers_place_;
 };
 
 }  // namespace imgpack::gpu

@@ -1,5 +1,5 @@
-// Huffman decoding, a thread a segment: one flat loop that decodes a symbol an iteration, so that threads of a warp need
-// not wait for each other at the ends of blocks.
+// Huffman decoding, a thread a segment: one flat loop that decodes a symbol an iteration, so that threads of a warp
+// need not wait for each other at the ends of blocks.
 //
 // Each block of threads belongs to one image, whose tables it builds in shared memory from the DHT bytes: ImageNet's
 // files have optimised tables of their own.
@@ -31,7 +31,7 @@ __device__ Code describe(std::uint32_t byte, std::uint32_t length, bool is_dc) {
 
 struct Table {
   std::uint16_t look[1u << kLookBits];
-  std::uint32_t limit[jpeg::kMaxCodeLength + 1];       ///< first 16-bit value beyond the codes of this length
+  std::uint32_t limit[jpeg::kMaxCodeLength + 1];        ///< first 16-bit value beyond the codes of this length
   std::int32_t first_symbol[jpeg::kMaxCodeLength + 1];  ///< symbol = first_symbol + code
 };
 
@@ -187,8 +187,8 @@ __device__ Run run_of(const JpegTask& task, std::uint32_t i) {
   run.skipped = begin < columns.first ? columns.first - begin : 0;
   run.whole = end == whole_end;
   const std::uint32_t row = i / task.segments_in_row;
-  run.first_block = (std::size_t{row} * task.columns() + (begin + run.skipped - columns.first)) *
-                    index.frame.blocks_per_mcu();
+  run.first_block =
+      (std::size_t{row} * task.columns() + (begin + run.skipped - columns.first)) * index.frame.blocks_per_mcu();
   return run;
 }
 

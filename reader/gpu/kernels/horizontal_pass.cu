@@ -1,5 +1,5 @@
-// Pixel rows from the source, each made shorter or longer: a block of threads takes a few rows, brings their pixels into
-// shared memory, a tile of columns at a time, and then each thread weighs the windows of one result column.
+// Pixel rows from the source, each made shorter or longer: a block of threads takes a few rows, brings their pixels
+// into shared memory, a tile of columns at a time, and then each thread weighs the windows of one result column.
 #include "codec/resize/fixed_point.h"
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/pixel_source.h"
@@ -21,9 +21,10 @@ struct Rows {
   std::uint32_t count = 0;
 };
 
-__device__ std::uint32_t add_channel(std::uint32_t sum, std::uint32_t pixel, std::uint32_t channel, std::int32_t weight) {
-  return static_cast<std::uint32_t>(add_weighted(static_cast<std::int32_t>(sum),
-                                                 static_cast<std::uint8_t>(pixel >> (8 * channel)), weight));
+__device__ std::uint32_t add_channel(std::uint32_t sum, std::uint32_t pixel, std::uint32_t channel,
+                                     std::int32_t weight) {
+  return static_cast<std::uint32_t>(
+      add_weighted(static_cast<std::int32_t>(sum), static_cast<std::uint8_t>(pixel >> (8 * channel)), weight));
 }
 
 struct Sum {
@@ -118,10 +119,12 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   if (stage.jpeg == kNoTask) {
-    make_rows(stage, rows, [&](std::uint32_t y) { return PackedRow(stage, y); }, tile);
+    make_rows(
+        stage, rows, [&](std::uint32_t y) { return PackedRow(stage, y); }, tile);
   } else {
     const JpegTask& jpeg = jpegs[stage.jpeg];
-    make_rows(stage, rows, [&](std::uint32_t y) { return JpegRow(jpeg, y); }, tile);
+    make_rows(
+        stage, rows, [&](std::uint32_t y) { return JpegRow(jpeg, y); }, tile);
   }
 }
 

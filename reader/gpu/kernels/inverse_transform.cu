@@ -29,7 +29,8 @@ __device__ Eight pack(const std::int16_t (&from)[8]) {
   Eight to;
 #pragma unroll
   for (std::uint32_t i = 0; i < 4; ++i) {
-    to.words[i] = __byte_perm(static_cast<std::uint32_t>(from[2 * i]), static_cast<std::uint32_t>(from[2 * i + 1]), 0x5410);
+    to.words[i] =
+        __byte_perm(static_cast<std::uint32_t>(from[2 * i]), static_cast<std::uint32_t>(from[2 * i + 1]), 0x5410);
   }
   return to;
 }
@@ -52,7 +53,8 @@ __device__ void transpose(Eight& values, std::uint32_t lane) {
 #pragma unroll
   for (std::uint32_t i = 0; i < 4; ++i) {
     const std::uint32_t other = __shfl_xor_sync(kAllLanes, values.words[i], 1);
-    values.words[i] = upper1 ? __byte_perm(other, values.words[i], 0x7632) : __byte_perm(values.words[i], other, 0x5410);
+    values.words[i] =
+        upper1 ? __byte_perm(other, values.words[i], 0x7632) : __byte_perm(values.words[i], other, 0x5410);
   }
 }
 

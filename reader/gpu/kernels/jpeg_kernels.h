@@ -1,5 +1,5 @@
-// JPEG on the device, in the order of the functions: bytes are unstuffed, decoded into coefficients, those that need the
-// plain decoder are decoded once more, and transformed into planes of samples.
+// JPEG on the device, in the order of the functions: bytes are unstuffed, decoded into coefficients, those that need
+// the plain decoder are decoded once more, and transformed into planes of samples.
 //
 // All launches are asynchronous and throw io. Arrays are in device memory; `work` has one entry a block.
 #pragma once

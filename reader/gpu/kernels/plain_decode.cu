@@ -1,7 +1,7 @@
 // Segments that the fast decoder has left: with restart markers inside, or damaged. What is damaged is decided here, by
 // the rules of SEGMENTS.md; only bytes outside of what was brought to the device count as missing.
-#include "codec/jpeg/zigzag.h"
 #include "codec/jpeg/plain_segment.h"
+#include "codec/jpeg/zigzag.h"
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/jpeg_kernels.h"
 

@@ -8,10 +8,10 @@
 #include <cuda_runtime_api.h>
 
 #include "imgpack/batch.h"
+#include "reader/gpu/kernels/value_tables.h"
 #include "reader/gpu/program/jpeg_task.h"
 #include "reader/gpu/program/stage_task.h"
 #include "reader/gpu/program/work.h"
-#include "reader/gpu/value_lut.h"
 
 namespace imgpack::gpu {
 
@@ -21,8 +21,8 @@ void launch_axes(const StageTask* stages, std::uint32_t count, cudaStream_t stre
 void launch_horizontal_pass(const StageTask* stages, const JpegTask* jpegs, const Work* work, std::uint32_t blocks,
                             cudaStream_t stream);
 
-/// Canvases as 8-bit RGB, or in the batch as values of the table's dtype.
-void launch_vertical_pass(const StageTask* stages, const Work* work, std::uint32_t blocks, const ValueLut& values,
-                          Layout layout, cudaStream_t stream);
+/// Canvases as 8-bit RGB, or in the batch as `values` say.
+void launch_vertical_pass(const StageTask* stages, const Work* work, std::uint32_t blocks, const BatchValues& values,
+                          cudaStream_t stream);
 
 }  // namespace imgpack::gpu

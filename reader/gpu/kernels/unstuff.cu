@@ -1,5 +1,5 @@
-// Takes the stuffed zeros out of the entropy-coded bytes of each segment, so that the decoder need not look for them, and
-// finds out which segments are out of the ordinary.
+// Takes the stuffed zeros out of the entropy-coded bytes of each segment, so that the decoder need not look for them,
+// and finds out which segments are out of the ordinary.
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/jpeg_kernels.h"
 
@@ -44,9 +44,8 @@ __device__ Extent extent_of(const JpegTask& task, std::uint32_t segment, const j
   extent.unusual = (next - 1) / frame.restart_interval != first / frame.restart_interval;  // a marker inside
   if (extent.is_last || next % frame.restart_interval != 0) return extent;
   const std::uint32_t number = next / frame.restart_interval - 1;
-  const bool has_marker = extent.end_bits == 0 && extent.end >= extent.begin + 3 &&
-                          task.scan[extent.end - 2] == 0xff && task.scan[extent.end - 1] == 0xd0 + (number & 7) &&
-                          task.scan[extent.end - 3] != 0xff;
+  const bool has_marker = extent.end_bits == 0 && extent.end >= extent.begin + 3 && task.scan[extent.end - 2] == 0xff &&
+                          task.scan[extent.end - 1] == 0xd0 + (number & 7) && task.scan[extent.end - 3] != 0xff;
   extent.unusual = extent.unusual || !has_marker;
   extent.before_marker = true;
   extent.end -= 2;

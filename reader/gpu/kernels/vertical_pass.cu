@@ -174,23 +174,22 @@ __device__ void make_canvas_rows(const StageTask& stage, std::uint32_t part, con
 
 template <class Value, Layout kLayout>
 __global__ void __launch_bounds__(kThreads)
-    pass_vertically(const StageTask* stages, const Work* work, const std::byte* table) {
+    pass_vertically(const StageTask* stages, const Work* work, const Value* table) {
   __shared__ Value values[sizeof(Value) == 1 ? 1 : 3 * 256];
   const Work mine = work[blockIdx.x];
   const StageTask& stage = stages[mine.task];
   if (stage.canvas != nullptr) return make_canvas_rows(stage, mine.part, CanvasWriter(stage, nullptr));
   if constexpr (sizeof(Value) != 1) {
     for (std::uint32_t i = threadIdx.x; i < 3 * 256; i += kThreads) {
-      values[i] = reinterpret_cast<const Value*>(table)[i];
+      values[i] = table[i];
     }
     __syncthreads();
   }
-  make_canvas_rows(stage, mine.part,
-                   BatchWriter<Value, kLayout>(stage, reinterpret_cast<const std::byte*>(values)));
+  make_canvas_rows(stage, mine.part, BatchWriter<Value, kLayout>(stage, reinterpret_cast<const std::byte*>(values)));
 }
 
 template <class Value>
-void launch(const StageTask* stages, const Work* work, std::uint32_t blocks, const std::byte* table, Layout layout,
+void launch(const StageTask* stages, const Work* work, std::uint32_t blocks, const Value* table, Layout layout,
             cudaStream_t stream) {
   if (layout == Layout::nchw) {
     pass_vertically<Value, Layout::nchw><<<blocks, kThreads, 0, stream>>>(stages, work, table);
@@ -201,19 +200,19 @@ void launch(const StageTask* stages, const Work* work, std::uint32_t blocks, con
 
 }  // namespace
 
-void launch_vertical_pass(const StageTask* stages, const Work* work, std::uint32_t blocks, const ValueLut& values,
-                          Layout layout, cudaStream_t stream) {
+void launch_vertical_pass(const StageTask* stages, const Work* work, std::uint32_t blocks, const BatchValues& values,
+                          cudaStream_t stream) {
   if (blocks == 0) return;
-  switch (values.dtype()) {
+  switch (values.dtype) {
     case DType::u8:
-      launch<std::uint8_t>(stages, work, blocks, values.data(), layout, stream);
+      launch<std::uint8_t>(stages, work, blocks, nullptr, values.layout, stream);
       break;
     case DType::f16:
     case DType::bf16:
-      launch<std::uint16_t>(stages, work, blocks, values.data(), layout, stream);
+      launch<std::uint16_t>(stages, work, blocks, values.tables->half.data()->data(), values.layout, stream);
       break;
     case DType::f32:
-      launch<float>(stages, work, blocks, values.data(), layout, stream);
+      launch<float>(stages, work, blocks, values.tables->f32.data()->data(), values.layout, stream);
       break;
   }
   check(cudaGetLastError(), "launching pass_vertically");

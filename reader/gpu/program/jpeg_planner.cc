@@ -66,9 +66,8 @@ bool find_scan(JpegTask& task) {
   const std::uint32_t last = task.segment(task.segments() - 1);
   task.scan_begin = index.start(task.segment(0)).bit / 8;
   // One byte behind tells whether a last 0xff is data.
-  const std::uint64_t end = last + 1 == index.segment_count()
-                                ? index.frame.scan_size
-                                : std::uint64_t{index.start(last + 1).bit / 8} + 2;
+  const std::uint64_t end =
+      last + 1 == index.segment_count() ? index.frame.scan_size : std::uint64_t{index.start(last + 1).bit / 8} + 2;
   task.scan_end = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, index.frame.scan_size));
   return task.scan_begin < task.scan_end;
 }

@@ -16,10 +16,10 @@ struct JpegBytes {
   std::span<const std::byte> scan;     ///< bytes [scan_begin, scan_end) of the scan
 };
 
-/// Sets everything of `task` but addresses, so that `part` of the image can be decoded. False for a record that is to be
-/// left to the host: without an index that fits it, with tables that the device has no room for, or with an index that
-/// contradicts itself where that can be seen; the host then tells what is wrong. REQUIRES: `part` is not empty and lies
-/// in an image of the record's size.
+/// Sets everything of `task` but addresses, so that `part` of the image can be decoded. False for a record that is to
+/// be left to the host: without an index that fits it, with tables that the device has no room for, or with an index
+/// that contradicts itself where that can be seen; the host then tells what is wrong. REQUIRES: `part` is not empty and
+/// lies in an image of the record's size.
 bool plan_jpeg(const RecordMeta& meta, const RecordBytes& bytes, const Rect& part, JpegTask& task, JpegBytes& needed);
 
 }  // namespace imgpack::gpu

@@ -56,9 +56,8 @@ AxisTable plan_axis(std::uint32_t source, std::uint32_t size, const Side& side, 
                   .interpolation = interpolation,
                   .skipped = side.skipped,
                   .kept = side.shown};
-  axis.stride = copies(axis.request)
-                    ? 1
-                    : axis_math::Placement(axis.request, filter_support(interpolation)).most_positions();
+  axis.stride =
+      copies(axis.request) ? 1 : axis_math::Placement(axis.request, filter_support(interpolation)).most_positions();
   return axis;
 }
 
@@ -91,9 +90,8 @@ std::uint32_t tile_of(const AxisTable& axis, const Range& range) {
   if (range.end - range.begin <= kTileColumns) return std::max(axis.request.kept, 1U);
   const std::uint32_t slack = axis.stride + 2;
   if (slack > kTileColumns) return 0;
-  const double scale = copies(axis.request) && axis.request.interpolation != Interpolation::nearest
-                           ? 1.0
-                           : axis.request.scale();
+  const double scale =
+      copies(axis.request) && axis.request.interpolation != Interpolation::nearest ? 1.0 : axis.request.scale();
   return std::max(1U, static_cast<std::uint32_t>(std::min((kTileColumns - slack) / scale, 65536.0)));
 }
 

@@ -1,0 +1,110 @@
+#include "reader/gpu/cuda_device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "imgpack/error.h"
+#include "reader/augment/value_tables.h"
+#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/cuda_job.h"
+#include "reader/gpu/cuda_memory.h"
+
+namespace imgpack {
+
+namespace gpu {
+
+namespace {
+
+constexpr std::size_t kLanes = 3;
+constexpr std::size_t kDefaultScratch = std::size_t{640} << 20;
+constexpr std::size_t kLeastLane = std::size_t{16} << 20;
+
+/// Throws unsupported, in words that say what is missing.
+void check_device(int device) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status != cudaSuccess) {
+    (void)cudaGetLastError();
+    throw Error(ErrorCode::unsupported,
+                fmt::format("there is no CUDA device: {} ({})", cudaGetErrorString(status), cudaGetErrorName(status)));
+  }
+  if (device < 0 || device >= count) {
+    throw Error(ErrorCode::unsupported, fmt::format("there is no device cuda:{}: this machine has {}", device, count));
+  }
+}
+
+std::vector<std::span<const std::byte>> mappings_of(const std::vector<const StoreReader*>& stores) {
+  std::vector<std::span<const std::byte>> all;
+  for (const StoreReader* store : stores) {
+    for (const std::span<const std::byte> mapping : store->mappings()) all.push_back(mapping);
+  }
+  return all;
+}
+
+std::string name_of(int device) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, device), "asking for a device's properties");
+  return fmt::format("cuda:{} ({})", device, static_cast<const char*>(properties.name));
+}
+
+/// What lets one device write into another's memory without the host, where the machine can.
+void enable_peer_access(int from, int to) {
+  int possible = 0;
+  check(cudaDeviceCanAccessPeer(&possible, from, to), "asking for peer access");
+  if (possible == 0) return;
+  const DeviceScope scope(from);
+  const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
+  if (status == cudaErrorPeerAccessAlreadyEnabled) {
+    (void)cudaGetLastError();
+    return;
+  }
+  check(status, "enabling peer access");
+}
+
+class CudaDevice final : public BatchDevice {
+ public:
+  explicit CudaDevice(const CudaDeviceOptions& options)
+      : state_(options), name_(name_of(options.decode_device)) {
+    if (options.device != options.decode_device) enable_peer_access(options.decode_device, options.device);
+  }
+
+  std::unique_ptr<DeviceMemory> allocate(std::uint32_t size, std::uint32_t room) override {
+    return std::make_unique<CudaMemory>(state_.options.device, state_.options.batch, size, room);
+  }
+  std::unique_ptr<DeviceJob> begin(DeviceMemory& memory, std::uint32_t samples) override {
+    return std::make_unique<CudaJob>(state_, pool_, static_cast<CudaMemory&>(memory), samples);
+  }
+  int number() const noexcept override { return state_.options.device; }
+  std::string transport_reason() const override { return fmt::format("{}, {}", state_.files.reason(), name_); }
+
+ private:
+  DeviceState state_;
+  JobPool pool_;
+  std::string name_;
+};
+
+}  // namespace
+
+DeviceState::DeviceState(const CudaDeviceOptions& wanted)
+    : options(wanted),
+      values(wanted.format),
+      lut(ValueLut::upload(make_value_tables(wanted.format), wanted.format.dtype)) {
+  const std::size_t scratch = options.scratch_bytes == 0 ? kDefaultScratch : options.scratch_bytes;
+  lane_bytes = std::max(scratch / kLanes, kLeastLane);
+  files = RegisteredFiles::open(mappings_of(options.stores),
+                                {.transport = options.transport, .limit_bytes = options.registered_bytes});
+  for (std::size_t i = 0; i < kLanes; ++i) lanes.push_back(Lane::create());
+}
+
+}  // namespace gpu
+
+std::unique_ptr<BatchDevice> open_cuda_device(const CudaDeviceOptions& options) {
+  gpu::check_device(options.device);
+  gpu::check_device(options.decode_device);
+  const gpu::DeviceScope scope(options.decode_device);
+  return std::make_unique<gpu::CudaDevice>(options);
+}
+
+}  // namespace imgpack

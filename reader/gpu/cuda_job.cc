@@ -1,0 +1,372 @@
+#include "reader/gpu/cuda_job.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "imgpack/error.h"
+#include "reader/augment/batch_mixer.h"
+#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/erase.h"
+#include "reader/gpu/kernels/mix_images.h"
+#include "reader/gpu/kernels/raw_images.h"
+#include "reader/gpu/stream_copy.h"
+
+namespace imgpack::gpu {
+
+/// The samples of a wave, its lane, and the memory that it takes.
+struct CudaJob::WaveImages {
+  std::vector<std::uint32_t> samples;
+  ScratchBytes bytes;
+  std::uint32_t segments = 0;
+  std::size_t lane = 0;
+  LeftSegments left;
+};
+
+namespace {
+
+/// So that the last wave of a batch is not a tiny one: waves of a batch are of about the same size.
+std::size_t even_share(std::size_t total, std::size_t most) {
+  const std::size_t waves = (total + most - 1) / most;
+  return waves == 0 ? most : total / waves + 1;
+}
+
+std::size_t total(const ScratchBytes& bytes) {
+  return bytes.general + bytes.coefficients;
+}
+
+std::uint32_t segments_of(const ImagePlan& image, const JpegTask& jpeg) {
+  return image.path == ImagePath::jpeg ? jpeg.segments() : 0;
+}
+
+bool uses_waves(const ImagePlan& image) {
+  return image.path == ImagePath::jpeg || image.path == ImagePath::pixels;
+}
+
+}  // namespace
+
+std::unique_ptr<JobMemory> JobPool::take() {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return nullptr;
+  std::unique_ptr<JobMemory> memory = std::move(free_.back());
+  free_.pop_back();
+  return memory;
+}
+
+void JobPool::give_back(std::unique_ptr<JobMemory> memory) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(memory));
+  } catch (...) {  // it is freed instead
+  }
+}
+
+CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::uint32_t samples)
+    : device_(device), pool_(pool), memory_(memory), job_(pool.take()), samples_(samples) {
+  const DeviceScope scope(device.options.decode_device);
+  if (!job_) {
+    job_ = std::make_unique<JobMemory>();
+    job_->stream = Stream::create(highest_priority());
+    job_->begun = Event::create(Event::Timing::on);
+    job_->done = Event::create(Event::Timing::on);
+    job_->uploaded = Event::create();
+    for (std::size_t i = 0; i < device.lanes.size(); ++i) job_->lanes_done.push_back(Event::create());
+  }
+  if (job_->plans.size() < samples) job_->plans.resize(samples);
+  for (ImagePlan& plan : job_->plans) plan.clear();
+  job_->records.reset();
+  job_->program.reset();
+  jpegs_ = job_->program.reserve<JpegTask>(samples);
+  const std::size_t flag_bytes = samples * sizeof(std::uint32_t);
+  if (job_->damaged.size() < flag_bytes) job_->damaged = PinnedBuffer(flag_bytes);
+  if (job_->device_damaged.size() < flag_bytes) job_->device_damaged = DeviceBuffer(flag_bytes);
+  images_ = memory.images;
+  if (device.options.decode_device != device.options.device) {
+    const std::size_t bytes = device.options.batch.image_bytes() * samples;
+    if (job_->images.size() < bytes) job_->images = DeviceBuffer(bytes);
+    images_ = job_->images.data();
+  }
+}
+
+CudaJob::~CudaJob() {
+  try {
+    const DeviceScope scope(device_.options.decode_device);
+    if (submitted_) {
+      job_->done.synchronize();
+    } else {  // it may have failed half-way
+      job_->stream.synchronize();
+      const std::lock_guard lock(device_.mutex);
+      for (const Lane& lane : device_.lanes) (void)cudaStreamSynchronize(lane.stream());
+    }
+    pool_.give_back(std::move(job_));
+  } catch (...) {  // the device is lost, and nothing runs on it any more
+  }
+}
+
+std::byte* CudaJob::image(std::size_t index) const noexcept {
+  return images_ + index * device_.options.batch.image_bytes();
+}
+
+/// The same bytes where the device can read them.
+std::span<const std::byte> CudaJob::reachable(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return bytes;
+  if (const std::byte* const view = device_.files.device_view(bytes)) return {view, bytes.size()};
+  std::byte* const copy = job_->records.take(bytes.size());
+  stream_copy(bytes, copy);
+  end_stream_copies();
+  return {copy, bytes.size()};
+}
+
+DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes,
+                                  const SamplePlan& plan) {
+  ImagePlan& image = job_->plans[index];
+  JpegTask& task = jpeg(index);
+  plan_image(meta, bytes, plan, image, task);
+  if (uses_waves(image) && total(scratch_bytes(image, task)) > device_.lane_bytes) {
+    image.clear();
+    image.path = ImagePath::host;
+  }
+  switch (image.path) {
+    case ImagePath::jpeg:
+      task.sample = static_cast<std::uint32_t>(index);
+      image.entries = reachable(image.entries);
+      image.scan = reachable(image.scan);
+      break;
+    case ImagePath::pixels:
+      image.pixels = reachable(image.pixels);
+      break;
+    case ImagePath::copied:
+      image.raw.source = reinterpret_cast<const std::uint8_t*>(reachable(bytes.payload).data());
+      break;
+    case ImagePath::host:
+    case ImagePath::none:
+      image.host_image = job_->records.take(device_.options.batch.image_bytes());
+      break;
+  }
+  return {.result = {}, .host_image = image.host_image};
+}
+
+std::vector<CudaJob::WaveImages> CudaJob::cut_waves() {
+  std::vector<ScratchBytes> needs(samples_);
+  std::size_t all = 0;
+  for (std::uint32_t i = 0; i < samples_; ++i) {
+    ImagePlan& image = job_->plans[i];
+    if (!uses_waves(image)) continue;
+    needs[i] = scratch_bytes(image, jpeg(i));
+    const std::uint32_t segments = segments_of(image, jpeg(i));
+    needs[i].general += segments * sizeof(LeftSegment);
+    all += total(needs[i]);
+  }
+  const std::size_t share = even_share(all, device_.lane_bytes);
+  std::vector<WaveImages> waves;
+  for (std::uint32_t i = 0; i < samples_; ++i) {
+    ImagePlan& image = job_->plans[i];
+    if (!uses_waves(image)) continue;
+    if (waves.empty() || total(waves.back().bytes) >= share ||
+        total(waves.back().bytes) + total(needs[i]) > device_.lane_bytes) {
+      waves.emplace_back().bytes.general = 4 * Carver::kAlignment;  // of the list of left segments
+    }
+    WaveImages& wave = waves.back();
+    wave.samples.push_back(i);
+    wave.bytes.general += needs[i].general;
+    wave.bytes.coefficients += needs[i].coefficients;
+    wave.segments += segments_of(image, jpeg(i));
+  }
+  return waves;
+}
+
+/// Gives each wave a lane, and its images their memory.
+void CudaJob::place_waves(std::vector<WaveImages>& waves) {
+  for (WaveImages& wave : waves) {
+    wave.lane = device_.next_lane;
+    device_.next_lane = (device_.next_lane + 1) % device_.lanes.size();
+    device_.lanes[wave.lane].reserve(wave.bytes.general, wave.bytes.coefficients);
+  }
+  if (job_->waves.size() < waves.size()) job_->waves.resize(waves.size());
+  for (std::size_t w = 0; w < waves.size(); ++w) {
+    const Lane& lane = device_.lanes[waves[w].lane];
+    Carver general(lane.general());
+    Carver coefficients(lane.coefficients());
+    Wave& wave = job_->waves[w];
+    wave.reset();
+    waves[w].left.count = general.take<std::uint32_t>(1);
+    waves[w].left.items = general.take<LeftSegment>(waves[w].segments);
+    for (const std::uint32_t i : waves[w].samples) {
+      ImagePlan& plan = job_->plans[i];
+      const ImagePlaces places = place_image(plan, jpeg(i), i, {general, coefficients}, image(i));
+      wave.add(plan, jpeg(i), i, places);
+    }
+  }
+}
+
+void CudaJob::put_labels(const BatchLabels& labels) {
+  std::memcpy(job_->program.host<std::byte>(labels_), labels.labels.data(), labels.labels.size_bytes());
+  std::memcpy(job_->program.host<std::byte>(mask_), labels.mask.data(), labels.mask.size_bytes());
+  if (labels.soft_labels.empty()) return;
+  std::memcpy(job_->program.host<std::byte>(soft_labels_), labels.soft_labels.data(), labels.soft_labels.size_bytes());
+}
+
+void CudaJob::write_program(const BatchLabels& labels) {
+  ProgramBuffer& program = job_->program;
+  std::vector<RawTask> raws;
+  std::vector<EraseTask> erasings;
+  const DType dtype = device_.options.batch.dtype;
+  for (std::uint32_t i = 0; i < samples_; ++i) {
+    ImagePlan& plan = job_->plans[i];
+    if (plan.path == ImagePath::copied) {
+      plan.raw.out = image(i);
+      raws.push_back(plan.raw);
+    }
+    auto later = static_cast<std::uint32_t>(plan.erasings.size());
+    for (const Erasing& erasing : plan.erasings) erasings.push_back(make_erase_task(erasing, dtype, image(i), --later));
+  }
+  raw_count_ = static_cast<std::uint32_t>(raws.size());
+  erasing_count_ = static_cast<std::uint32_t>(erasings.size());
+  raws_ = program.append(std::span<const RawTask>(raws));
+  erasings_ = program.append(std::span<const EraseTask>(erasings));
+  label_count_ = static_cast<std::uint32_t>(labels.labels.size());
+  labels_ = program.reserve<std::int64_t>(labels.labels.size());
+  mask_ = program.reserve<std::uint8_t>(labels.mask.size());
+  soft_labels_ = program.reserve<float>(labels.soft_labels.size());
+  put_labels(labels);
+}
+
+void CudaJob::submit(const BatchLabels& labels) {
+  const std::lock_guard lock(device_.mutex);
+  const DeviceScope scope(device_.options.decode_device);
+  std::vector<WaveImages> waves = cut_waves();
+  place_waves(waves);
+  write_program(labels);
+  for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].write(job_->program);
+  job_->program.settle();
+  for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].patch(job_->program);
+  launch(waves);
+  submitted_ = true;
+  queued_ = true;
+}
+
+void CudaJob::launch(const std::vector<WaveImages>& waves) {
+  const cudaStream_t main = job_->stream.get();
+  job_->begun.record(main);
+  job_->program.upload(main);
+  const std::size_t flag_bytes = samples_ * sizeof(std::uint32_t);
+  auto* const damaged = reinterpret_cast<std::uint32_t*>(job_->device_damaged.data());
+  check(cudaMemsetAsync(damaged, 0xff, flag_bytes, main), "clearing flags");
+  memory_.wait_for_release(main);
+  job_->uploaded.record(main);
+  std::vector<bool> used(device_.lanes.size());
+  for (std::size_t w = 0; w < waves.size(); ++w) {
+    const cudaStream_t stream = device_.lanes[waves[w].lane].stream();
+    if (!used[waves[w].lane]) {
+      check(cudaStreamWaitEvent(stream, job_->uploaded.get(), 0), "letting a stream wait");
+      used[waves[w].lane] = true;
+    }
+    job_->waves[w].launch(job_->program, job_->program.device<JpegTask>(jpegs_), device_.values.values(), waves[w].left,
+                          damaged, stream);
+  }
+  for (std::size_t lane = 0; lane < used.size(); ++lane) {
+    if (!used[lane]) continue;
+    job_->lanes_done[lane].record(device_.lanes[lane].stream());
+    check(cudaStreamWaitEvent(main, job_->lanes_done[lane].get(), 0), "letting a stream wait");
+  }
+  launch_plain_images(main);
+  check(cudaMemcpyAsync(job_->damaged.data(), damaged, flag_bytes, cudaMemcpyDeviceToHost, main), "copying flags");
+  copy_labels(main);
+  finish_on(main);
+}
+
+/// Images that need no scratch memory, and what is done to finished ones.
+void CudaJob::launch_plain_images(cudaStream_t stream) {
+  const BatchFormat& batch = device_.options.batch;
+  const Size size = {batch.image.width, batch.image.height};
+  launch_raw_images(job_->program.device<RawTask>(raws_), raw_count_, size, batch.layout, device_.lut, stream);
+  for (std::uint32_t i = 0; i < samples_; ++i) {
+    const ImagePlan& plan = job_->plans[i];
+    if (plan.host_image == nullptr) continue;
+    check(cudaMemcpyAsync(image(i), plan.host_image, batch.image_bytes(), cudaMemcpyHostToDevice, stream),
+          "copying an image");
+  }
+  erase_rects(job_->program.device<EraseTask>(erasings_), erasing_count_, batch.dtype, batch.layout, size, stream);
+}
+
+void CudaJob::copy_labels(cudaStream_t stream) {
+  const auto copy = [&](void* to, ProgramBuffer::Place from, std::size_t bytes) {
+    if (bytes == 0) return;
+    check(cudaMemcpyAsync(to, job_->program.host<std::byte>(from), bytes, cudaMemcpyHostToDevice, stream),
+          "copying labels");
+  };
+  copy(memory_.labels, labels_, label_count_ * sizeof(std::int64_t));
+  copy(memory_.mask, mask_, label_count_);
+  const std::size_t classes = memory_.soft_labels == nullptr ? 0 : device_.options.batch.soft_classes;
+  copy(memory_.soft_labels, soft_labels_, label_count_ * classes * sizeof(float));
+}
+
+/// Brings the images to the device that keeps them, if that is another one.
+void CudaJob::finish_on(cudaStream_t stream) {
+  const CudaDeviceOptions& options = device_.options;
+  if (images_ != memory_.images) {
+    check(cudaMemcpyPeerAsync(memory_.images, options.device, images_, options.decode_device,
+                              options.batch.image_bytes() * samples_, stream),
+          "copying a batch to its device");
+  }
+  job_->done.record(stream);
+}
+
+void CudaJob::wait() {
+  const DeviceScope scope(device_.options.decode_device);
+  if (!queued_) return;
+  finish_if_changed();
+  job_->done.synchronize();
+  queued_ = false;
+}
+
+std::optional<std::string> CudaJob::damaged(std::size_t index) const {
+  const std::uint32_t segment = reinterpret_cast<const std::uint32_t*>(job_->damaged.data())[index];
+  if (segment == kNotDamaged) return std::nullopt;
+  return fmt::format("its JPEG is damaged, the first segment that was found is segment {}", segment);
+}
+
+double CudaJob::device_seconds() const {
+  float milliseconds = 0;
+  const DeviceScope scope(device_.options.decode_device);
+  check(cudaEventElapsedTime(&milliseconds, job_->begun.get(), job_->done.get()), "asking for a time");
+  return static_cast<double>(milliseconds) * 1e-3;
+}
+
+void CudaJob::copy_image(std::size_t to, std::size_t from) {
+  const DeviceScope scope(device_.options.decode_device);
+  check(cudaMemcpyAsync(image(to), image(from), device_.options.batch.image_bytes(), cudaMemcpyDeviceToDevice,
+                        job_->stream.get()),
+        "copying an image");
+  changed_ = queued_ = true;
+}
+
+void CudaJob::clear_image(std::size_t index) {
+  const DeviceScope scope(device_.options.decode_device);
+  check(cudaMemsetAsync(image(index), 0, device_.options.batch.image_bytes(), job_->stream.get()), "clearing an image");
+  changed_ = queued_ = true;
+}
+
+void CudaJob::mix(const Mix& mix, std::uint32_t count, std::optional<std::size_t> previous) {
+  const DeviceScope scope(device_.options.decode_device);
+  const BatchFormat& batch = device_.options.batch;
+  mix_images(mix, batch.dtype, batch.layout, {batch.image.width, batch.image.height}, images_, count, previous,
+             job_->stream.get());
+  changed_ = queued_ = true;
+}
+
+void CudaJob::set_labels(const BatchLabels& labels) {
+  const DeviceScope scope(device_.options.decode_device);
+  put_labels(labels);
+  copy_labels(job_->stream.get());
+  changed_ = queued_ = true;
+}
+
+void CudaJob::finish_if_changed() {
+  if (!std::exchange(changed_, false)) return;
+  finish_on(job_->stream.get());
+}
+
+}  // namespace imgpack::gpu

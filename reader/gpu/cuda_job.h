@@ -1,0 +1,112 @@
+// The work for one batch on a CUDA device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "reader/gpu/cuda_device.h"
+#include "reader/gpu/cuda_memory.h"
+#include "reader/gpu/image_plan.h"
+#include "reader/gpu/kernels/value_tables.h"
+#include "reader/gpu/lane.h"
+#include "reader/gpu/pinned_arena.h"
+#include "reader/gpu/program_buffer.h"
+#include "reader/gpu/registered_files.h"
+#include "reader/gpu/value_lut.h"
+#include "reader/gpu/wave.h"
+
+namespace imgpack::gpu {
+
+/// What the jobs of a device share.
+struct DeviceState {
+  /// Throws as open_cuda_device() does.
+  explicit DeviceState(const CudaDeviceOptions& options);
+
+  CudaDeviceOptions options;
+  std::size_t lane_bytes = 0;  ///< most scratch memory of a lane
+  RegisteredFiles files;
+  DeviceValueTables values;
+  ValueLut lut;
+
+  std::mutex mutex;  ///< of the lanes, and of the order in which work is queued
+  std::vector<Lane> lanes;
+  std::size_t next_lane = 0;
+};
+
+/// The memory of a job, kept for later ones.
+struct JobMemory {
+  Stream stream;
+  ProgramBuffer program;
+  PinnedArena records;
+  PinnedBuffer damaged;  ///< by sample: the first damaged segment, or kNotDamaged
+  DeviceBuffer device_damaged;
+  DeviceBuffer images;  ///< where batches are decoded for another device
+  std::vector<ImagePlan> plans;
+  std::vector<Wave> waves;
+  Event begun;
+  Event done;
+  std::vector<Event> lanes_done;  ///< by lane
+  Event uploaded;
+};
+
+/// Hands out job memory and takes it back. Thread-safe.
+class JobPool {
+ public:
+  std::unique_ptr<JobMemory> take();
+  void give_back(std::unique_ptr<JobMemory> memory) noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<JobMemory>> free_;
+};
+
+class CudaJob final : public DeviceJob {
+ public:
+  CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::uint32_t samples);
+  ~CudaJob() override;
+
+  Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan) override;
+  void submit(const BatchLabels& labels) override;
+  void wait() override;
+  std::optional<std::string> damaged(std::size_t index) const override;
+  double device_seconds() const override;
+  void copy_image(std::size_t to, std::size_t from) override;
+  void clear_image(std::size_t index) override;
+  void mix(const Mix& mix, std::uint32_t count, std::optional<std::size_t> previous) override;
+  void set_labels(const BatchLabels& labels) override;
+
+ private:
+  struct WaveImages;
+
+  JpegTask& jpeg(std::size_t index) const noexcept { return job_->program.host<JpegTask>(jpegs_)[index]; }
+  std::byte* image(std::size_t index) const noexcept;
+  std::span<const std::byte> reachable(std::span<const std::byte> bytes);
+  std::vector<WaveImages> cut_waves();
+  void place_waves(std::vector<WaveImages>& waves);
+  void write_program(const BatchLabels& labels);
+  void launch(const std::vector<WaveImages>& waves);
+  void launch_plain_images(cudaStream_t stream);
+  void finish_on(cudaStream_t stream);
+  void copy_labels(cudaStream_t stream);
+  void put_labels(const BatchLabels& labels);
+  void finish_if_changed();
+
+  DeviceState& device_;
+  JobPool& pool_;
+  CudaMemory& memory_;
+  std::unique_ptr<JobMemory> job_;
+  const std::uint32_t samples_;
+  std::byte* images_ = nullptr;  ///< where the batch is made
+  std::uint32_t label_count_ = 0;
+
+  ProgramBuffer::Place jpegs_, raws_, erasings_, labels_, mask_, soft_labels_;
+  std::uint32_t raw_count_ = 0;
+  std::uint32_t erasing_count_ = 0;
+  bool submitted_ = false;
+  bool queued_ = false;   ///< something since the last wait()
+  bool changed_ = false;  ///< images or labels, after submit()
+};
+
+}  // namespace imgpack::gpu
