@@ -143,8 +143,8 @@ void launch_as(const Mix& mix, Arguments arguments, std::size_t predecessor, cud
 
 void mix_images(const Mix& mix, DType dtype, Layout layout, Size size, std::byte* images, std::uint32_t count,
                 std::optional<std::size_t> previous, cudaStream_t stream) {
-  const bool pastes = mix.kind == Mix::Kind::paste;
-  if (mix.kind == Mix::Kind::none || count == 0 || (pastes && (mix.pasted.width == 0 || mix.pasted.height == 0))) return;
+  if (mix.kind == Mix::Kind::none || count == 0) return;
+  if (mix.kind == Mix::Kind::paste && (mix.pasted.width == 0 || mix.pasted.height == 0)) return;
   Arguments arguments = {};
   arguments.images = images;
   arguments.count = count;
