@@ -18,10 +18,16 @@ constexpr std::size_t pair_index(int a, int b) {
 constexpr std::array<unsigned, 6> kOrders = {0, 1, 3, 4, 6, 7};
 constexpr std::array<std::uint8_t, 8> kCaseOf = {0, 1, 0, 2, 3, 0, 4, 5};
 
+/// plain::HuePlace with a byte for each channel.
+struct Place {
+  std::uint8_t roles[3];
+  std::uint8_t away;
+};
+
 struct Tables {
   std::array<std::array<std::uint8_t, 65536>, 6> hue{};  ///< by case, range and distance
   std::array<std::uint8_t, 65536> saturation{};          ///< by range and greatest value
-  std::array<plain::HuePlace, 256> place{};              ///< of a hue
+  std::array<Place, 256> place{};                        ///< of a hue
 
   Tables() {
     for (int range = 1; range < 256; ++range) {
@@ -34,7 +40,13 @@ struct Tables {
         saturation[pair_index(range, greatest)] = plain::saturation_of(range, greatest);
       }
     }
-    for (int v = 0; v < 256; ++v) place[static_cast<std::size_t>(v)] = plain::place_of(v);
+    for (int v = 0; v < 256; ++v) {
+      const auto [roles, away] = plain::place_of(v);
+      place[static_cast<std::size_t>(v)] = {
+          {static_cast<std::uint8_t>(roles & 3), static_cast<std::uint8_t>(roles >> 2 & 3),
+           static_cast<std::uint8_t>(roles >> 4)},
+          away};
+    }
   }
 };
 
@@ -56,11 +68,11 @@ void turn_pixel(const Tables& table, std::uint8_t* rgb, std::uint8_t shift) {
   const std::size_t of_order = kCaseOf[plain::channel_order(r, g, b)];
   const std::uint8_t hue = table.hue[of_order][pair_index(greatest - least, greatest - middle)];
   const std::uint8_t saturation = table.saturation[pair_index(greatest - least, greatest)];
-  const plain::HuePlace place = table.place[static_cast<std::uint8_t>(hue + shift)];
+  const Place& place = table.place[static_cast<std::uint8_t>(hue + shift)];
   const std::uint8_t values[3] = {static_cast<std::uint8_t>(greatest),
                                   static_cast<std::uint8_t>(plain::middle_of(greatest, saturation, place.away)),
                                   static_cast<std::uint8_t>(plain::least_of(greatest, saturation))};
-  for (std::size_t c = 0; c < 3; ++c) rgb[c] = values[place.roles >> (2 * c) & 3];
+  for (std::size_t c = 0; c < 3; ++c) rgb[c] = values[place.roles[c]];
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "reader/gpu/wave.h"
 
+#include <utility>
+
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/gather.h"
 #include "reader/gpu/kernels/resample_kernels.h"

@@ -47,8 +47,8 @@ Bytes finish_on_host(Sample sample, const PixelFormat& format) {
   return out;
 }
 
-/// All samples by one launch: finished images, or canvases where there is no format. A sample begins at a multiple of
-/// 64 bytes of the batch, and `shift` values further.
+/// All samples by one launch: finished images, or canvases where there is no format. Images begin `shift` values after
+/// an aligned place.
 std::vector<Bytes> on_device(const std::vector<Sample>& samples, const std::optional<PixelFormat>& format,
                              std::size_t shift = 0) {
   const gpu::Stream stream = gpu::Stream::create();

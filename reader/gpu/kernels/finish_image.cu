@@ -163,8 +163,8 @@ struct Target {
       for (unsigned i = 0; i < 3 * kGroup; ++i) {
         const unsigned channel = i % 3;
         const std::uint64_t pixel = first + i / 3;
-        if (i < 3 * count)
-          out[planar ? channel * plane + pixel : pixel * 3 + channel] = look_up(channel, value_of(group, i));
+        const std::uint64_t place = planar ? channel * plane + pixel : pixel * 3 + channel;
+        if (i < 3 * count) out[place] = look_up(channel, value_of(group, i));
       }
     }
   }

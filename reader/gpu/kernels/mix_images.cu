@@ -131,8 +131,8 @@ void launch_as(const Mix& mix, Arguments arguments, std::size_t predecessor, cud
   constexpr unsigned kMany = kBytes / sizeof(Type);
   arguments.image_bytes = std::uint64_t{arguments.size.width} * arguments.size.height * 3 * sizeof(Type);
   arguments.first = arguments.images + predecessor * arguments.image_bytes;
-  const bool aligned =
-      arguments.image_bytes % kBytes == 0 && reinterpret_cast<std::uintptr_t>(arguments.images) % kBytes == 0;
+  const bool aligned = arguments.image_bytes % kBytes == 0 &&
+                       reinterpret_cast<std::uintptr_t>(arguments.images) % kBytes == 0;
   if (mix.kind == Mix::Kind::blend) {
     return aligned ? launch<Blend<kType, kMany>>(arguments, stream) : launch<Blend<kType, 1>>(arguments, stream);
   }
@@ -143,9 +143,8 @@ void launch_as(const Mix& mix, Arguments arguments, std::size_t predecessor, cud
 
 void mix_images(const Mix& mix, DType dtype, Layout layout, Size size, std::byte* images, std::uint32_t count,
                 std::optional<std::size_t> previous, cudaStream_t stream) {
-  const bool pastes = mix.kind == Mix::Kind::paste;
-  if (mix.kind == Mix::Kind::none || count == 0 || (pastes && (mix.pasted.width == 0 || mix.pasted.height == 0)))
-    return;
+  if (mix.kind == Mix::Kind::none || count == 0) return;
+  if (mix.kind == Mix::Kind::paste && (mix.pasted.width == 0 || mix.pasted.height == 0)) return;
   Arguments arguments = {};
   arguments.images = images;
   arguments.count = count;

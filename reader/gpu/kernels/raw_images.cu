@@ -18,11 +18,11 @@ constexpr int kWarps = kThreads / kWarp;
 
 /// A tile of one image, and the part of the record that it shows. All in pixels; the same for all threads of a block.
 struct Tile {
-  std::uint32_t x, y, width, height;                        ///< in the batch's image, after the flip
+  std::uint32_t x, y, width, height;           ///< in the batch's image, after the flip
   std::uint32_t crop_x, crop_y, shown_width, shown_height;  ///< in the crop; nothing is shown if one of the last is 0
-  const std::uint8_t* source;                               ///< of the first shown pixel
+  const std::uint8_t* source;                  ///< of the first shown pixel
   std::uint64_t stride;
-  bool contiguous;  ///< no gaps between shown rows
+  bool contiguous;                             ///< no gaps between shown rows
 
   __device__ std::uint32_t row_bytes() const { return shown_width * 3; }
   /// Where shown row `row` begins in the buffer.
@@ -65,10 +65,9 @@ __device__ Tile make_tile(const RawTask& task, const RawTiling& tiling, std::uin
   return tile;
 }
 
-/// Copies the 16-byte blocks that hold [source, source + bytes) to `to`; threads or lanes are `stride` many. Warps
-/// begin at lines of 128 bytes, so that each of their requests is one over the bus.
-__device__ void fetch_blocks(const std::uint8_t* source, std::uint32_t bytes, std::uint8_t* to, int thread,
-                             int stride) {
+/// Copies the 16-byte blocks that hold [source, source + bytes) to `to`; threads or lanes are `stride` many. Warps begin
+/// at lines of 128 bytes, so that each of their requests is one over the bus.
+__device__ void fetch_blocks(const std::uint8_t* source, std::uint32_t bytes, std::uint8_t* to, int thread, int stride) {
   const auto address = reinterpret_cast<std::uintptr_t>(source);
   const std::uint8_t* const from = source - address % 16;
   const int blocks = static_cast<int>((address % 16 + bytes + 15) / 16);
@@ -100,9 +99,9 @@ template <DType kType, Layout kLayout>
 struct Line {
   const std::uint8_t* pixels;  ///< of the first shown pixel; nullptr: all is fill
   const Bits<kType>* lut;
-  std::int64_t shown_begin;  ///< of pixels before the flip, from the tile's first one on
+  std::int64_t shown_begin;    ///< of pixels before the flip, from the tile's first one on
   std::uint32_t shown_width, width, channel;
-  std::uint8_t fill[3];
+  std::uint32_t fill;  ///< R, G, B from the lowest byte on
   bool flip;
 
   __device__ Bits<kType> value(std::uint32_t index) const {
@@ -110,11 +109,9 @@ struct Line {
     const std::uint32_t c = kLayout == Layout::nhwc ? index % 3 : channel;
     const std::int64_t at = std::int64_t{flip ? width - 1 - pixel : pixel} - shown_begin;
     const bool shown = pixels != nullptr && at >= 0 && at < shown_width;
-    const std::uint8_t byte = shown ? pixels[at * 3 + c] : fill[c];
-    if constexpr (kType == DType::u8)
-      return byte;
-    else
-      return lut[c * 256 + byte];
+    const std::uint8_t byte = shown ? pixels[at * 3 + c] : static_cast<std::uint8_t>(fill >> (c * 8));
+    if constexpr (kType == DType::u8) return byte;
+    else return lut[c * 256 + byte];
   }
 };
 
@@ -155,7 +152,7 @@ __device__ void convert(const Tile& tile, const RawTask& task, std::uint32_t pit
   line.shown_width = tile.shown_width;
   line.width = tile.width;
   line.flip = task.flip;
-  for (int c = 0; c < 3; ++c) line.fill[c] = task.canvas.fill[c];
+  for (int c = 0; c < 3; ++c) line.fill |= std::uint32_t{task.canvas.fill[c]} << (c * 8);
   const std::uint32_t lines = kPlanar ? tile.height * 3 : tile.height;
   for (std::uint32_t i = threadIdx.x / kWarp; i < lines; i += kWarps) {
     const std::uint32_t row = kPlanar ? i % tile.height : i;
@@ -164,8 +161,8 @@ __device__ void convert(const Tile& tile, const RawTask& task, std::uint32_t pit
     const std::int64_t shown_row = static_cast<std::int64_t>(y) + task.canvas.top - tile.crop_y;
     const bool shown = shown_row >= 0 && shown_row < tile.shown_height;
     line.pixels = shown ? buffer + tile.buffer_offset(static_cast<std::uint32_t>(shown_row), pitch) : nullptr;
-    const std::uint64_t first =
-        kPlanar ? (line.channel * std::uint64_t{size.height} + y) * size.width + tile.x : (y * size.width + tile.x) * 3;
+    const std::uint64_t first = kPlanar ? (line.channel * std::uint64_t{size.height} + y) * size.width + tile.x
+                                        : (y * size.width + tile.x) * 3;
     write_line(line, kPlanar ? tile.width : tile.width * 3, task.out + first * sizeof(Bits<kType>));
   }
 }
