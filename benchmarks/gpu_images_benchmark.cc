@@ -1,0 +1,181 @@
+// How fast the CUDA part makes batches, without the loader around it: bytes in host memory to finished batches on the
+// device.
+//
+//   gpu_images_benchmark FILE [--batch N] [--batches N] [--scratch MiB] [--jobs N] [--center] [--json FILE]
+//
+// FILE: a packed dataset. Samples are RandomResizedCrop(224), flipped, normalised float16 (or Resize(256) and
+// CenterCrop(224)), in random order. One host thread plans; its CPU time is told.
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include "imgpack/dataset.h"
+#include "reader/augment/augmenter.h"
+#include "reader/gpu/cuda_device.h"
+
+namespace {
+
+using namespace imgpack;
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string file;
+  std::uint32_t batch = 256;
+  std::uint32_t batches = 100;
+  std::uint64_t scratch_mib = 0;
+  std::size_t jobs = 4;
+  bool center = false;
+  std::string json;
+};
+
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * time.tv_usec; };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+struct InFlight {
+  std::unique_ptr<DeviceMemory> memory;
+  std::unique_ptr<DeviceJob> job;
+};
+
+struct Result {
+  double rate = 0;
+  double cores = 0;
+  double device_bytes = 0;
+  std::uint64_t host_images = 0;
+  std::uint64_t damaged = 0;
+};
+
+std::uint64_t free_device_bytes() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  cudaMemGetInfo(&free, &total);
+  return free;
+}
+
+class Benchmark {
+ public:
+  Benchmark(const Dataset& data, const Options& options)
+      : data_(data),
+        options_(options),
+        augmenter_(options.center ? std::vector<Augmentation>{Resize{.shorter = 256}, CenterCrop{224},
+                                                              Normalize::imagenet()}
+                                  : std::vector<Augmentation>{RandomResizedCrop{224}, HorizontalFlip{},
+                                                              Normalize::imagenet()},
+                   DType::f16, Layout::nchw) {
+    CudaDeviceOptions device;
+    device.format = augmenter_.format();
+    device.batch = {.image = 224, .dtype = DType::f16, .layout = Layout::nchw, .soft_classes = 0};
+    device.scratch_bytes = options.scratch_mib << 20;
+    device.stores = {&data.store()};
+    cudaFree(nullptr);
+    free_before_ = free_device_bytes();
+    device_ = open_cuda_device(device);
+    labels_.assign(options.batch, 0);
+    mask_.assign(options.batch, 1);
+  }
+
+  Result run() {
+    pass(20);
+    const double cpu = cpu_seconds();
+    const auto begin = Clock::now();
+    result_ = {};
+    pass(options_.batches);
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    result_.rate = static_cast<double>(options_.batch) * options_.batches / seconds;
+    result_.cores = (cpu_seconds() - cpu) / seconds;
+    return result_;
+  }
+  std::string reason() const { return device_->transport_reason(); }
+
+ private:
+  void pass(std::uint32_t batches) {
+    std::deque<InFlight> flying;
+    std::vector<std::unique_ptr<DeviceMemory>> spare;
+    for (std::uint32_t i = 0; i < batches; ++i) {
+      if (flying.size() == options_.jobs) spare.push_back(finish(flying));
+      flying.push_back(begin_batch(spare));
+    }
+    result_.device_bytes = static_cast<double>(free_before_ - free_device_bytes());
+    while (!flying.empty()) finish(flying);
+  }
+  InFlight begin_batch(std::vector<std::unique_ptr<DeviceMemory>>& spare) {
+    InFlight made;
+    if (spare.empty()) spare.push_back(device_->allocate(options_.batch, options_.batch));
+    made.memory = std::move(spare.back());
+    spare.pop_back();
+    made.job = device_->begin(*made.memory, options_.batch);
+    const StoreReader& store = data_.store();
+    for (std::uint32_t i = 0; i < options_.batch; ++i) {
+      const std::uint64_t record = random_() % store.size();
+      const RecordMeta meta = store.meta(record);
+      const auto plan = augmenter_.plan(random_(), record, {meta.width, meta.height});
+      const auto placement = made.job->add(i, meta, store.bytes(record), std::get<SamplePlan>(plan));
+      result_.host_images += placement.host_image != nullptr ? 1 : 0;
+    }
+    made.job->submit({.labels = labels_, .mask = mask_, .soft_labels = {}});
+    return made;
+  }
+  std::unique_ptr<DeviceMemory> finish(std::deque<InFlight>& flying) {
+    InFlight done = std::move(flying.front());
+    flying.pop_front();
+    done.job->wait();
+    for (std::uint32_t i = 0; i < options_.batch; ++i) result_.damaged += done.job->damaged(i) ? 1 : 0;
+    return std::move(done.memory);
+  }
+
+  const Dataset& data_;
+  const Options& options_;
+  Augmenter augmenter_;
+  std::uint64_t free_before_ = 0;
+  std::unique_ptr<BatchDevice> device_;
+  std::mt19937_64 random_{1};
+  std::vector<std::int64_t> labels_;
+  std::vector<std::uint8_t> mask_;
+  Result result_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  CLI::App app("How fast the CUDA part makes batches.");
+  Options options;
+  app.add_option("file", options.file, "packed dataset")->required();
+  app.add_option("--batch", options.batch, "images of a batch");
+  app.add_option("--batches", options.batches, "batches to measure");
+  app.add_option("--scratch", options.scratch_mib, "MiB of scratch memory on the device; 0: the default");
+  app.add_option("--jobs", options.jobs, "batches in flight");
+  app.add_flag("--center", options.center, "Resize(256) and CenterCrop(224)");
+  app.add_option("--json", options.json, "file for the figures");
+  CLI11_PARSE(app, argc, argv);
+  const Dataset data = Dataset::open(options.file);
+  Benchmark benchmark(data, options);
+  const Result result = benchmark.run();
+  fmt::print("batch {} {}: {:.0f} images/s, {:.2f} CPU cores, {:.0f} MB of device memory, {} by the host, {} damaged\n"
+             "  {}\n",
+             options.batch, options.center ? "center" : "random", result.rate, result.cores, result.device_bytes / 1e6,
+             result.host_images, result.damaged, benchmark.reason());
+  if (!options.json.empty()) {
+    std::ofstream(options.json) << fmt::format(
+        "{{\"batch\": {}, \"center\": {}, \"images_per_second\": {:.0f}, \"cpu_cores\": {:.3f}, \"device_bytes\": "
+        "{:.0f}}}\n",
+        options.batch, options.center, result.rate, result.cores, result.device_bytes);
+  }
+  return 0;
+} catch (const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  return 1;
+}
