@@ -101,7 +101,7 @@ struct Line {
   const Bits<kType>* lut;
   std::int64_t shown_begin;    ///< of pixels before the flip, from the tile's first one on
   std::uint32_t shown_width, width, channel;
-  std::uint8_t fill[3];
+  std::uint32_t fill;  ///< R, G, B from the lowest byte on
   bool flip;
 
   __device__ Bits<kType> value(std::uint32_t index) const {
@@ -109,7 +109,7 @@ struct Line {
     const std::uint32_t c = kLayout == Layout::nhwc ? index % 3 : channel;
     const std::int64_t at = std::int64_t{flip ? width - 1 - pixel : pixel} - shown_begin;
     const bool shown = pixels != nullptr && at >= 0 && at < shown_width;
-    const std::uint8_t byte = shown ? pixels[at * 3 + c] : fill[c];
+    const std::uint8_t byte = shown ? pixels[at * 3 + c] : static_cast<std::uint8_t>(fill >> (c * 8));
     if constexpr (kType == DType::u8) return byte;
     else return lut[c * 256 + byte];
   }
@@ -152,7 +152,7 @@ __device__ void convert(const Tile& tile, const RawTask& task, std::uint32_t pit
   line.shown_width = tile.shown_width;
   line.width = tile.width;
   line.flip = task.flip;
-  for (int c = 0; c < 3; ++c) line.fill[c] = task.canvas.fill[c];
+  for (int c = 0; c < 3; ++c) line.fill |= std::uint32_t{task.canvas.fill[c]} << (c * 8);
   const std::uint32_t lines = kPlanar ? tile.height * 3 : tile.height;
   for (std::uint32_t i = threadIdx.x / kWarp; i < lines; i += kWarps) {
     const std::uint32_t row = kPlanar ? i % tile.height : i;
