@@ -68,8 +68,8 @@ __device__ inline Tile make_tile(const RawTask& task, const RawTiling& tiling, s
   return tile;
 }
 
-/// Copies the 16-byte blocks that hold [source, source + bytes) to `to`; threads or lanes are `stride` many. Warps begin
-/// at lines of 128 bytes, so that each of their requests is one over the bus.
+/// Copies the 16-byte blocks that hold [source, source + bytes) to `to`; threads or lanes are `stride` many. Warps
+/// begin at lines of 128 bytes, so that each of their requests is one over the bus.
 __device__ inline void fetch_blocks(const std::uint8_t* source, std::uint32_t bytes, std::uint8_t* to, int thread,
                                     int stride) {
   const auto address = reinterpret_cast<std::uintptr_t>(source);
