@@ -124,6 +124,11 @@ Case random_case(std::mt19937& random, std::uint32_t largest) {
   canvas.left = offset(crop.width, canvas.size.width);
   canvas.top = offset(crop.height, canvas.size.height);
   if (random() % 3 == 0) canvas = {.size = {crop.width, crop.height}};
+  if (canvas.lies_in({crop.width, crop.height})) {  // plans crop then
+    crop = {crop.x + static_cast<std::uint32_t>(canvas.left), crop.y + static_cast<std::uint32_t>(canvas.top),
+            canvas.size.width, canvas.size.height};
+    canvas = {.size = canvas.size};
+  }
   return {record, stage_of(crop, canvas, random() % 2 == 0), random() % 16};
 }
 

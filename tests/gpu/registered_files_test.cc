@@ -47,10 +47,9 @@ bool device_reads(const RegisteredFiles& files, std::span<const std::byte> range
 
 /// Whether CUDA knows the memory at that address.
 bool is_registered(const std::byte* address) {
-  unsigned flags = 0;
-  const bool known = cudaHostGetFlags(&flags, const_cast<std::byte*>(address)) == cudaSuccess;
-  (void)cudaGetLastError();
-  return known;
+  cudaPointerAttributes attributes{};
+  REQUIRE(cudaPointerGetAttributes(&attributes, address) == cudaSuccess);
+  return attributes.type == cudaMemoryTypeHost;
 }
 
 MappedFile file_of(const TempDir& dir, std::size_t bytes) {

@@ -16,13 +16,16 @@ constexpr int kThreads = kGatherThreads;
 constexpr int kWarp = 32;
 constexpr int kWarps = kThreads / kWarp;
 
+// Device functions are inline, as nvcc gives others a body for the host that ends the process.
+
 /// A tile of one image, and the part of the record that it shows. All in pixels; the same for all threads of a block.
 struct Tile {
-  std::uint32_t x, y, width, height;           ///< in the batch's image, after the flip
-  std::uint32_t crop_x, crop_y, shown_width, shown_height;  ///< in the crop; nothing is shown if one of the last is 0
-  const std::uint8_t* source;                  ///< of the first shown pixel
+  std::uint32_t x, y, width, height;        ///< in the batch's image, after the flip
+  std::uint32_t crop_x, crop_y;             ///< of the first shown pixel, in the crop
+  std::uint32_t shown_width, shown_height;  ///< both 0 if nothing is shown
+  const std::uint8_t* source;               ///< of the first shown pixel
   std::uint64_t stride;
-  bool contiguous;                             ///< no gaps between shown rows
+  bool contiguous;  ///< no gaps between shown rows
 
   __device__ std::uint32_t row_bytes() const { return shown_width * 3; }
   /// Where shown row `row` begins in the buffer.
@@ -37,13 +40,13 @@ struct Span {
   std::uint32_t begin, length;
 };
 /// The part of [0, size) that [begin, begin + length) covers.
-__device__ Span covered(std::int64_t begin, std::uint32_t length, std::uint32_t size) {
+__device__ inline Span covered(std::int64_t begin, std::uint32_t length, std::uint32_t size) {
   const std::int64_t first = begin < 0 ? 0 : begin;
   const std::int64_t end = begin + length < size ? begin + length : size;
   return first < end ? Span{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(end - first)} : Span{0, 0};
 }
 
-__device__ Tile make_tile(const RawTask& task, const RawTiling& tiling, std::uint32_t number) {
+__device__ inline Tile make_tile(const RawTask& task, const RawTiling& tiling, std::uint32_t number) {
   Tile tile{};
   tile.x = number % tiling.columns * tiling.width;
   tile.y = number / tiling.columns * tiling.height;
@@ -65,9 +68,10 @@ __device__ Tile make_tile(const RawTask& task, const RawTiling& tiling, std::uin
   return tile;
 }
 
-/// Copies the 16-byte blocks that hold [source, source + bytes) to `to`; threads or lanes are `stride` many. Warps begin
-/// at lines of 128 bytes, so that each of their requests is one over the bus.
-__device__ void fetch_blocks(const std::uint8_t* source, std::uint32_t bytes, std::uint8_t* to, int thread, int stride) {
+/// Copies the 16-byte blocks that hold [source, source + bytes) to `to`; threads or lanes are `stride` many. Warps
+/// begin at lines of 128 bytes, so that each of their requests is one over the bus.
+__device__ inline void fetch_blocks(const std::uint8_t* source, std::uint32_t bytes, std::uint8_t* to, int thread,
+                                    int stride) {
   const auto address = reinterpret_cast<std::uintptr_t>(source);
   const std::uint8_t* const from = source - address % 16;
   const int blocks = static_cast<int>((address % 16 + bytes + 15) / 16);
@@ -78,7 +82,7 @@ __device__ void fetch_blocks(const std::uint8_t* source, std::uint32_t bytes, st
 }
 
 /// Starts reading what a tile shows.
-__device__ void fetch(const Tile& tile, std::uint32_t pitch, std::uint8_t* buffer) {
+__device__ inline void fetch(const Tile& tile, std::uint32_t pitch, std::uint8_t* buffer) {
   if (tile.shown_height == 0) return;
   const int thread = static_cast<int>(threadIdx.x);
   if (tile.contiguous) {
@@ -178,7 +182,7 @@ __device__ std::byte* plain_destination(const Tile& tile, const RawTask& task) {
   return tile.shown_height != 0 && difference % 16 == 0 ? out : nullptr;
 }
 
-__device__ void copy_plain(const Tile& tile, std::byte* out) {
+__device__ inline void copy_plain(const Tile& tile, std::byte* out) {
   const std::uint32_t bytes = tile.shown_height * tile.row_bytes();
   const auto shift = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(tile.source) % 16);
   copy_units(reinterpret_cast<const std::byte*>(tile.source), out, bytes, 0, (shift + bytes + 15) / 16);
