@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "imgpack/dataset.h"
 #include "reader/augment/augmenter.h"
@@ -42,7 +42,9 @@ struct Options {
 double cpu_seconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * time.tv_usec; };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
@@ -71,10 +73,9 @@ class Benchmark {
   Benchmark(const Dataset& data, const Options& options)
       : data_(data),
         options_(options),
-        augmenter_(options.center ? std::vector<Augmentation>{Resize{.shorter = 256}, CenterCrop{224},
-                                                              Normalize::imagenet()}
-                                  : std::vector<Augmentation>{RandomResizedCrop{224}, HorizontalFlip{},
-                                                              Normalize::imagenet()},
+        augmenter_(options.center
+                       ? std::vector<Augmentation>{Resize{.shorter = 256}, CenterCrop{224}, Normalize::imagenet()}
+                       : std::vector<Augmentation>{RandomResizedCrop{224}, HorizontalFlip{}, Normalize::imagenet()},
                    DType::f16, Layout::nchw) {
     CudaDeviceOptions device;
     device.format = augmenter_.format();
@@ -164,10 +165,11 @@ int main(int argc, char** argv) try {
   const Dataset data = Dataset::open(options.file);
   Benchmark benchmark(data, options);
   const Result result = benchmark.run();
-  fmt::print("batch {} {}: {:.0f} images/s, {:.2f} CPU cores, {:.0f} MB of device memory, {} by the host, {} damaged\n"
-             "  {}\n",
-             options.batch, options.center ? "center" : "random", result.rate, result.cores, result.device_bytes / 1e6,
-             result.host_images, result.damaged, benchmark.reason());
+  fmt::print(
+      "batch {} {}: {:.0f} images/s, {:.2f} CPU cores, {:.0f} MB of device memory, {} by the host, {} damaged\n"
+      "  {}\n",
+      options.batch, options.center ? "center" : "random", result.rate, result.cores, result.device_bytes / 1e6,
+      result.host_images, result.damaged, benchmark.reason());
   if (!options.json.empty()) {
     std::ofstream(options.json) << fmt::format(
         "{{\"batch\": {}, \"center\": {}, \"images_per_second\": {:.0f}, \"cpu_cores\": {:.3f}, \"device_bytes\": "
