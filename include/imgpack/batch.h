@@ -58,8 +58,8 @@ class Batch {
   /// Where images() is.
   Device device() const noexcept;
   /// Notes that the consumer uses the batch on `stream`, a cudaStream_t of device() (nullptr: CUDA's default stream),
-  /// and makes what is queued there from now on wait for the batch. To be called once for each stream, before the
-  /// first use on it. Does nothing for batches in host memory. Thread-safe. Throws io, and unsupported in a child after
+  /// and makes what is queued there from now on wait for the batch. To be called for each stream before the first use
+  /// on it; again is no harm. Does nothing for batches in host memory. Thread-safe. Throws io, and unsupported in a child after
   /// fork().
   void use_on(void* stream) const;
 
@@ -67,7 +67,7 @@ class Batch {
   /// makes of that. Aligned to 64 bytes. On a CUDA device this is the device's memory: the host must not read or write
   /// through it, only hand its address on.
   std::span<std::byte> images() const noexcept;
-  /// Class indices, kNoLabel where the source has none. This and all that follows is in host memory.
+  /// Class indices, kNoLabel where the source has none. In host memory, as all that follows up to datasets().
   std::span<std::int64_t> labels() const noexcept;
   /// [N, soft_classes()] probabilities with MixUp or CutMix, else empty.
   std::span<float> soft_labels() const noexcept;
