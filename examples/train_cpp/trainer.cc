@@ -27,7 +27,8 @@ using Clock = std::chrono::steady_clock;
 torch::Device device_of(const Options& options) {
   const torch::Device device(options.device);
   if (device.is_cuda() && !torch::cuda::is_available()) {
-    throw imgpack::Error(imgpack::ErrorCode::unsupported, "--device cuda: this libtorch sees no CUDA device");
+    throw imgpack::Error(imgpack::ErrorCode::unsupported,
+                         fmt::format("--device {}: this libtorch sees no CUDA device", options.device));
   }
   return device;
 }
@@ -54,10 +55,10 @@ class Run {
   const Options& options_;
   const std::atomic<bool>& stop_;
   std::ostream& out_;
+  torch::Device device_;
   Data data_;
   Architecture architecture_;
   Schedule schedule_;
-  torch::Device device_;
   MobileNetV2 model_ = nullptr;
   std::optional<torch::optim::SGD> optimizer_;
   Position position_;
@@ -69,10 +70,10 @@ Run::Run(const Options& options, const std::atomic<bool>& stop, std::ostream& ou
     : options_(options),
       stop_(stop),
       out_(out),
+      device_(device_of(options)),
       data_(open_data(options)),
       architecture_{.classes = data_.classes, .width = options.width},
-      schedule_{.kind = options.schedule, .peak = options.learning_rate, .warmup = options.warmup / options.epochs},
-      device_(device_of(options)) {
+      schedule_{.kind = options.schedule, .peak = options.learning_rate, .warmup = options.warmup / options.epochs} {
   torch::manual_seed(options.seed);
   model_ = MobileNetV2(architecture_.classes, architecture_.width);
   model_->to(device_);
