@@ -60,6 +60,11 @@ class ColumnStore final : public StoreReader {
             .inode = parts_.data.identity().inode};
   }
 
+  std::vector<std::span<const std::byte>> mappings() const override {
+    if (parts_.data.size() == 0) return {};
+    return {parts_.data.bytes()};
+  }
+
   std::optional<std::uint64_t> find(std::string_view key) const override { return parts_.columns.find(key); }
 
   void prefetch(std::uint64_t first, std::uint64_t count) const override {

@@ -51,6 +51,14 @@ class ShardedStore final : public StoreReader {
     return shard->place(local);
   }
 
+  std::vector<std::span<const std::byte>> mappings() const override {
+    std::vector<std::span<const std::byte>> all;
+    for (const auto& shard : shards_) {
+      for (const std::span<const std::byte> mapping : shard->mappings()) all.push_back(mapping);
+    }
+    return all;
+  }
+
   std::optional<std::uint64_t> find(std::string_view key) const override {
     for (std::size_t i = 0; i < shards_.size(); ++i) {
       if (const auto found = shards_[i]->find(key)) return begins_[i] + *found;

@@ -58,6 +58,24 @@ TEST_CASE("shards read as one sequence, by name, pattern and manifest") {
   }
 }
 
+TEST_CASE("each shard is one mapping, in order") {
+  TempDir dir;
+  write_shards(dir / "out.rec", make_dataset({.records = 20}));
+  const auto store = open_store(dir / "out.rec");
+  const auto mappings = store->mappings();
+  REQUIRE(mappings.size() == 3);
+  std::uint64_t record = 0;
+  for (std::size_t shard = 0; shard < 3; ++shard) {
+    CHECK(mappings[shard].size() == fs::file_size(store->parts()[shard]->path()));
+    for (std::uint64_t i = 0; i < store->parts()[shard]->size(); ++i, ++record) {
+      const std::span<const std::byte> payload = store->bytes(record).payload;
+      CHECK(payload.data() >= mappings[shard].data());
+      CHECK(payload.data() + payload.size() <= mappings[shard].data() + mappings[shard].size());
+    }
+  }
+  CHECK(record == store->size());
+}
+
 TEST_CASE("a missing shard and a changed one are noticed") {
   TempDir dir;
   const TestDataset dataset = make_dataset({.records = 9});

@@ -62,6 +62,29 @@ TEST_CASE("payloads of all sizes, from none to larger than any buffer") {
   });
 }
 
+TEST_CASE("payloads lie in the mappings, which are the whole files") {
+  for_each_format([](Format format) {
+    for (const std::size_t records : {0, 1, 13}) {
+      CAPTURE(records);
+      TempDir dir;
+      write_dataset(output(dir, format), make_dataset({.records = records}), {.format = format});
+      const auto store = open_store(output(dir, format));
+      const auto mappings = store->mappings();
+      const std::uintmax_t size = fs::file_size(output(dir, format));
+      REQUIRE(mappings.size() == (size == 0 ? 0 : 1));  // a TFRecord without records is an empty file
+      if (mappings.empty()) continue;
+      const std::span<const std::byte> mapping = mappings.front();
+      CHECK(mapping.size() == size);
+      CHECK(reinterpret_cast<std::uintptr_t>(mapping.data()) % static_cast<std::uintptr_t>(::getpagesize()) == 0);
+      for (std::uint64_t i = 0; i < store->size(); ++i) {
+        const std::span<const std::byte> payload = store->bytes(i).payload;
+        CHECK(payload.data() == mapping.data() + store->place(i).offset);
+        CHECK(payload.size() <= mapping.size() - store->place(i).offset);
+      }
+    }
+  });
+}
+
 TEST_CASE("keys that are hostile, empty or very long are kept as they are") {
   for_each_format([](Format format) {
     TempDir dir;

@@ -1,27 +1,14 @@
 // One axis of a resize: which source positions each result position is made of, and with which weights. Plain arrays,
-// computed on the host and usable anywhere. The numbers are those of Pillow 9.4: Resample.c (precompute_coeffs,
-// normalize_coeffs_8bpc) and, for nearest, Geometry.c (ImagingScaleAffine).
+// computed on the host and usable anywhere. What they are: axis_math.h.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "codec/resize/axis_math.h"
 #include "imgpack/transform.h"
 
 namespace imgpack {
-
-/// [begin, end) of `source` source positions become `size` result positions, of which `kept` from `skipped` on are
-/// wanted: result position i below is position skipped + i of all.
-struct AxisRequest {
-  std::uint32_t source = 0;  ///< 1 to INT32_MAX
-  float begin = 0;           ///< 0 <= begin < end <= source
-  float end = 0;
-  std::uint32_t size = 0;  ///< 1 to INT32_MAX
-  Interpolation interpolation = Interpolation::bilinear;
-  std::uint32_t skipped = 0;
-  std::uint32_t kept = 0;  ///< at least 1; skipped + kept <= size
-  bool operator==(const AxisRequest&) const = default;
-};
 
 /// Result position i is the sum over t < count[i] of source[first[i] + t] * weights[i * stride + t]; see fixed_point.h.
 /// first and first + count never fall from one i to the next.
@@ -51,7 +38,6 @@ struct ResampleAxis {
   void compute_filter(const AxisRequest& request, Filter filter);
 
   std::uint32_t end_ = 0;
-  std::vector<double> exact_;
 };
 
 }  // namespace imgpack

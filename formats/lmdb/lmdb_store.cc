@@ -60,6 +60,8 @@ class LmdbStore final : public StoreReader {
     });
   }
 
+  std::vector<std::span<const std::byte>> mappings() const override { return {file_.bytes()}; }
+
   std::optional<std::uint64_t> find(std::string_view key) const override { return container_.find(key); }
 
   void prefetch(std::uint64_t first, std::uint64_t count) const override {

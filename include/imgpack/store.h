@@ -81,6 +81,11 @@ class StoreReader {
   /// Value of info().fields[field]: little-endian packed elements, or the bytes themselves.
   virtual std::span<const std::byte> field(std::uint64_t record, std::size_t field) const = 0;
   virtual PayloadPlace place(std::uint64_t record) const = 0;
+  /// The mapped files that payloads lie in, each as a whole and once: every payload of bytes() is a part of one of
+  /// them, and mappings begin at page boundaries. For a device that is to reach payloads where they are. Segment
+  /// indices may lie elsewhere. In the order of records; without files that are empty; valid as long as the store
+  /// lives. Allocates.
+  virtual std::vector<std::span<const std::byte>> mappings() const = 0;
   /// The record with that key.
   virtual std::optional<std::uint64_t> find(std::string_view key) const = 0;
 

@@ -22,6 +22,7 @@ class ForwardingStore : public StoreReader {
     return store_->field(record, field);
   }
   PayloadPlace place(std::uint64_t record) const override { return store_->place(record); }
+  std::vector<std::span<const std::byte>> mappings() const override { return store_->mappings(); }
   std::optional<std::uint64_t> find(std::string_view key) const override { return store_->find(key); }
   void prefetch(std::uint64_t first, std::uint64_t count) const override { store_->prefetch(first, count); }
   void release(std::uint64_t first, std::uint64_t count) const override { store_->release(first, count); }

@@ -1,0 +1,288 @@
+// Huffman decoding, a thread a segment: one flat loop that decodes a symbol an iteration, so that threads of a warp need
+// not wait for each other at the ends of blocks.
+//
+// Each block of threads belongs to one image, whose tables it builds in shared memory from the DHT bytes: ImageNet's
+// files have optimised tables of their own.
+#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/jpeg_kernels.h"
+
+namespace imgpack::gpu {
+
+namespace {
+
+constexpr std::uint32_t kThreads = kEntropySegments;
+constexpr std::uint32_t kLookBits = 10;
+
+// A looked-up code: bits 0-4 its length, 5-8 how many bits of the coefficient follow, 9-15 how many zeros come before.
+// 0: longer than the lookup, or no code.
+using Code = std::uint32_t;
+constexpr std::uint32_t kEndRun = 127;
+
+__device__ Code describe(std::uint32_t byte, std::uint32_t length, bool is_dc) {
+  if (is_dc) return length | byte << 5;
+  const std::uint32_t run = byte >> 4;
+  const std::uint32_t size = byte & 15;
+  if (size == 0 && run == 0) return length | kEndRun << 9;
+  if (size == 0 && run != 15) return 0;
+  return length | size << 5 | run << 9;
+}
+
+struct Table {
+  std::uint16_t look[1u << kLookBits];
+  std::uint32_t limit[jpeg::kMaxCodeLength + 1];       ///< first 16-bit value beyond the codes of this length
+  std::int32_t first_symbol[jpeg::kMaxCodeLength + 1];  ///< symbol = first_symbol + code
+};
+
+/// The code at the head of 16 bits.
+__device__ Code find(const Table& table, const std::uint8_t* dht, bool is_dc, std::uint32_t bits, std::uint32_t from) {
+  for (std::uint32_t length = from; length <= jpeg::kMaxCodeLength; ++length) {
+    if (bits < table.limit[length]) {
+      const auto code = static_cast<std::int32_t>(bits >> (jpeg::kMaxCodeLength - length));
+      return describe(dht[jpeg::kHuffmanCounts + ((table.first_symbol[length] + code) & 255)], length, is_dc);
+    }
+  }
+  return 0;
+}
+
+/// Four tables at a time: DC and AC of each pair.
+constexpr std::uint32_t kTables = 2 * kTablePairs;
+
+__device__ const std::uint8_t* dht_of(const JpegTables& tables, std::uint32_t table) {
+  return table % 2 == 0 ? tables.dc[table / 2] : tables.ac[table / 2];
+}
+
+__device__ void build_limits(const std::uint8_t* dht, Table& table) {
+  std::uint32_t code = 0;
+  std::uint32_t number = 0;
+  table.limit[0] = 0;
+  table.first_symbol[0] = 0;
+  for (std::uint32_t length = 1; length <= jpeg::kMaxCodeLength; ++length) {
+    const std::uint32_t count = dht[length - 1];
+    table.first_symbol[length] = static_cast<std::int32_t>(number) - static_cast<std::int32_t>(code);
+    code += count;
+    number += count;
+    table.limit[length] = count == 0 ? table.limit[length - 1] : code << (jpeg::kMaxCodeLength - length);
+    code <<= 1;
+  }
+}
+
+__device__ void build_tables(const JpegTables& from, Table* tables) {
+  if (threadIdx.x < kTables) build_limits(dht_of(from, threadIdx.x), tables[threadIdx.x]);
+  __syncthreads();
+  for (std::uint32_t i = threadIdx.x; i < kTables << kLookBits; i += kThreads) {
+    const std::uint32_t t = i >> kLookBits;
+    const std::uint32_t look = i & ((1u << kLookBits) - 1);
+    const Code code = find(tables[t], dht_of(from, t), t % 2 == 0, look << (16 - kLookBits), 1);
+    // Bits that are not known yet read as zeros: what depends on them is not decided here.
+    tables[t].look[look] = static_cast<std::uint16_t>((code & 31) <= kLookBits ? code : 0);
+  }
+}
+
+/// Where a coefficient in zigzag order goes in the block's memory, column by column.
+__device__ void build_places(std::uint8_t* places) {
+  constexpr jpeg::ZigzagOrder kOrder = jpeg::zigzag_order();
+  if (threadIdx.x < jpeg::kBlockCoefficients) {
+    const std::uint32_t natural = kOrder.natural[threadIdx.x];
+    places[threadIdx.x] = static_cast<std::uint8_t>(natural % 8 * 8 + natural / 8);
+  }
+}
+
+/// What the decoder has to know of each block of an MCU.
+struct BlockPlan {
+  std::uint16_t pair = 0;
+  std::uint16_t component = 0;
+};
+
+__device__ void build_block_plans(const JpegTask& task, BlockPlan* plans) {
+  const jpeg::Frame& frame = task.index.frame;
+  std::uint32_t block = 0;
+  for (std::uint32_t c = 0; c < frame.component_count; ++c) {
+    for (std::uint32_t b = 0; b < std::uint32_t{frame.components[c].h} * frame.components[c].v; ++b) {
+      plans[block++] = {task.table_pair[c], static_cast<std::uint16_t>(c)};
+    }
+  }
+}
+
+/// Which of the block's segments a thread takes: long ones with long ones, so that a warp's threads end at about the
+/// same time.
+__device__ std::uint32_t place_by_length(std::uint32_t bits, std::uint32_t* all) {
+  constexpr std::uint32_t kMost = (1u << 24) - 1;
+  all[threadIdx.x] = (bits < kMost ? bits : kMost) << 7 | threadIdx.x;  // all different
+  __syncthreads();
+  const std::uint32_t mine = all[threadIdx.x];
+  std::uint32_t longer = 0;
+  for (std::uint32_t i = 0; i < kThreads; ++i) longer += all[i] > mine ? 1 : 0;
+  __syncthreads();
+  return longer;
+}
+
+/// The bits of a stream: the next 32 of them at any time, as zeros behind its end.
+class Bits {
+ public:
+  __device__ Bits(const std::uint8_t* stream, std::uint32_t bits, std::uint32_t first_bit)
+      : next_(reinterpret_cast<const uint4*>(stream)),
+        end_(reinterpret_cast<const uint4*>(stream) + (bits + 127) / 128),
+        position_(first_bit) {
+    load();
+    high_ = take();
+    low_ = take();
+  }
+  __device__ std::uint32_t peek() const { return __funnelshift_l(low_, high_, position_); }
+  /// REQUIRES: count < 32.
+  __device__ void consume(std::uint32_t count) {
+    position_ += count;
+    if (position_ >= 32) {
+      position_ -= 32;
+      passed_ += 32;
+      high_ = low_;
+      low_ = take();
+    }
+  }
+  __device__ std::uint32_t consumed() const { return passed_ + position_; }
+
+ private:
+  __device__ void load() {
+    words_ = next_ < end_ ? *next_ : uint4{0, 0, 0, 0};
+    ++next_;
+    left_ = 4;
+  }
+  __device__ std::uint32_t take() {
+    const std::uint32_t word = words_.x;
+    words_.x = words_.y;
+    words_.y = words_.z;
+    words_.z = words_.w;
+    if (--left_ == 0) load();
+    return word;
+  }
+
+  const uint4* next_;
+  const uint4* end_;
+  uint4 words_{};
+  std::uint32_t left_ = 0;
+  std::uint32_t high_ = 0;
+  std::uint32_t low_ = 0;
+  std::uint32_t position_;
+  std::uint32_t passed_ = 0;
+};
+
+/// A segment's MCUs in the part.
+struct Run {
+  std::uint32_t mcus = 0;     ///< to be decoded
+  std::uint32_t skipped = 0;  ///< of these, that lie before the part
+  bool whole = false;         ///< its end is reached
+  std::size_t first_block = 0;
+};
+
+__device__ Run run_of(const JpegTask& task, std::uint32_t i) {
+  const jpeg::SegmentIndex& index = task.index;
+  const jpeg::McuRange& columns = task.plan.columns;
+  const std::uint32_t begin = (task.first_segment + i % task.segments_in_row) * index.segment_mcus;
+  const std::uint32_t per_row = index.frame.mcus_per_row();
+  const std::uint32_t whole_end = min(begin + index.segment_mcus, per_row);
+  const std::uint32_t end = min(whole_end, columns.end);
+  Run run;
+  run.mcus = end - begin;
+  run.skipped = begin < columns.first ? columns.first - begin : 0;
+  run.whole = end == whole_end;
+  const std::uint32_t row = i / task.segments_in_row;
+  run.first_block = (std::size_t{row} * task.columns() + (begin + run.skipped - columns.first)) *
+                    index.frame.blocks_per_mcu();
+  return run;
+}
+
+struct Shared {
+  Table tables[kTables];
+  std::uint8_t places[jpeg::kBlockCoefficients];
+  BlockPlan plans[jpeg::kMaxBlocksInMcu];
+  std::uint32_t order[kThreads];
+  std::int16_t dc[jpeg::kMaxComponents][kThreads];
+};
+
+/// False if the segment does not decode perfectly. DC predictors are those of shared.dc.
+__device__ bool decode(const JpegTask& task, const Shared& shared, std::int16_t (*dc)[kThreads],
+                       const SegmentInfo& info, const Run& run) {
+  const std::uint32_t blocks_per_mcu = task.index.frame.blocks_per_mcu();
+  Bits bits(task.streams + std::size_t{info.stream} * 16, info.bits, info.first_bit);
+  std::int16_t* out = task.coefficients + run.first_block * jpeg::kBlockCoefficients;
+  std::uint32_t skipped = run.skipped * blocks_per_mcu;
+  std::uint32_t left = run.mcus * blocks_per_mcu;
+  std::uint32_t block = 0;
+  BlockPlan plan = shared.plans[0];
+  std::uint32_t k = 0;
+  while (left != 0) {
+    const std::uint32_t head = bits.peek();
+    const bool is_dc = k == 0;
+    const std::uint32_t number = plan.pair * 2 + (is_dc ? 0 : 1);
+    const Table& table = shared.tables[number];
+    Code code = table.look[head >> (32 - kLookBits)];
+    if (code == 0) {
+      code = find(table, dht_of(task.tables, number), is_dc, head >> 16, kLookBits + 1);
+      if (code == 0) return false;
+    }
+    const std::uint32_t length = code & 31;
+    const std::uint32_t size = code >> 5 & 15;
+    k += code >> 9;
+    const std::uint32_t raw = head << length;
+    std::int32_t value = static_cast<std::int32_t>((raw >> 1) >> (31 - size));
+    if ((raw >> 31) == 0) value -= (1 << size) - 1;
+    bits.consume(length + size);
+    if (k < jpeg::kBlockCoefficients) {
+      if (is_dc) {
+        value += dc[plan.component][threadIdx.x];
+        dc[plan.component][threadIdx.x] = static_cast<std::int16_t>(value);
+      }
+      if ((size != 0 || is_dc) && skipped == 0) out[shared.places[k]] = static_cast<std::int16_t>(value);
+      ++k;
+    } else if (k < kEndRun) {
+      return false;
+    }
+    if (k >= jpeg::kBlockCoefficients) {
+      k = 0;
+      --left;
+      if (skipped != 0) {
+        --skipped;
+      } else {
+        out += jpeg::kBlockCoefficients;
+      }
+      if (++block == blocks_per_mcu) block = 0;
+      plan = shared.plans[block];
+    }
+  }
+  const std::uint32_t end = bits.consumed();
+  if (!run.whole) return end <= info.bits;
+  return end >= info.end_least && end <= info.end_most;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    decode_segments(const JpegTask* tasks, const Work* work, LeftSegments left) {
+  __shared__ Shared shared;
+  const Work mine = work[blockIdx.x];
+  const JpegTask& task = tasks[mine.task];
+  build_places(shared.places);
+  if (threadIdx.x == kThreads - 1) build_block_plans(task, shared.plans);
+  build_tables(task.tables, shared.tables);
+
+  const std::uint32_t first = mine.part * kEntropySegments;
+  const std::uint32_t count = min(task.segments() - first, kEntropySegments);
+  const std::uint32_t bits = threadIdx.x < count ? task.infos[first + threadIdx.x].bits : 0;
+  const std::uint32_t place = place_by_length(bits, shared.order);
+  shared.order[place] = threadIdx.x;
+  __syncthreads();
+  const std::uint32_t i = first + shared.order[threadIdx.x];
+  if (i >= first + count) return;
+  const SegmentInfo info = task.infos[i];
+  for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) shared.dc[c][threadIdx.x] = info.dc[c];
+  const bool good = info.unusual == 0 && decode(task, shared, shared.dc, info, run_of(task, i));
+  if (!good) left.items[atomicAdd(left.count, 1)] = {mine.task, i};
+}
+
+}  // namespace
+
+void launch_entropy_decode(const JpegTask* tasks, const Work* work, std::uint32_t blocks, LeftSegments left,
+                           cudaStream_t stream) {
+  if (blocks == 0) return;
+  decode_segments<<<blocks, kThreads, 0, stream>>>(tasks, work, left);
+  check(cudaGetLastError(), "launching decode_segments");
+}
+
+}  // namespace imgpack::gpu

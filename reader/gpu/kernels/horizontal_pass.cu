@@ -1,0 +1,137 @@
+// Pixel rows from the source, each made shorter or longer: a block of threads takes a few rows, brings their pixels into
+// shared memory, a tile of columns at a time, and then each thread weighs the windows of one result column.
+#include "codec/resize/fixed_point.h"
+#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/pixel_source.h"
+#include "reader/gpu/kernels/resample_kernels.h"
+
+namespace imgpack::gpu {
+
+namespace {
+
+constexpr std::uint32_t kThreads = 256;
+
+struct Tile {
+  std::uint32_t pixels[kRowsOfPass][kTileColumns];
+};
+
+/// The rows of a block.
+struct Rows {
+  std::uint32_t first = 0;  ///< position on the vertical axis
+  std::uint32_t count = 0;
+};
+
+__device__ std::uint32_t add_channel(std::uint32_t sum, std::uint32_t pixel, std::uint32_t channel, std::int32_t weight) {
+  return static_cast<std::uint32_t>(add_weighted(static_cast<std::int32_t>(sum),
+                                                 static_cast<std::uint8_t>(pixel >> (8 * channel)), weight));
+}
+
+struct Sum {
+  std::uint32_t channels[3] = {kWeightHalf, kWeightHalf, kWeightHalf};
+  __device__ void add(std::uint32_t pixel, std::int32_t weight) {
+#pragma unroll
+    for (std::uint32_t c = 0; c < 3; ++c) channels[c] = add_channel(channels[c], pixel, c, weight);
+  }
+  __device__ std::uint32_t finish() const {
+    return pack_rgb(finish_value(static_cast<std::int32_t>(channels[0])),
+                    finish_value(static_cast<std::int32_t>(channels[1])),
+                    finish_value(static_cast<std::int32_t>(channels[2])));
+  }
+};
+
+template <class MakeRow>
+__device__ void fill_tile(const StageTask& stage, const Rows& rows, std::uint32_t begin, std::uint32_t end,
+                          MakeRow make_row, Tile& tile) {
+  constexpr std::uint32_t kThreadsOfRow = kThreads / kRowsOfPass;
+  const std::uint32_t r = threadIdx.x / kThreadsOfRow;
+  if (r >= rows.count) return;
+  const auto row = make_row(stage.top + rows.first + r);
+  for (std::uint32_t x = begin + threadIdx.x % kThreadsOfRow; x < end; x += kThreadsOfRow) {
+    tile.pixels[r][x - begin] = row.pixel(stage.left + x);
+  }
+}
+
+/// Result columns [from, to) from tiles.
+template <class MakeRow>
+__device__ void weigh_tile(const StageTask& stage, const Rows& rows, std::uint32_t from, std::uint32_t to,
+                           MakeRow make_row, Tile& tile) {
+  const AxisTable& axis = stage.columns;
+  const std::uint32_t begin = axis.first(from);
+  const std::uint32_t end = axis.first(to - 1) + axis.count(to - 1);
+  __syncthreads();  // the tile's last use is over
+  fill_tile(stage, rows, begin, end, make_row, tile);
+  __syncthreads();
+  std::uint32_t* const out = stage.between + std::size_t{rows.first - stage.row_begin} * axis.request.kept;
+  for (std::uint32_t i = from + threadIdx.x; i < to; i += kThreads) {
+    const std::int32_t* const weights = axis.weights(i);
+    const std::uint32_t count = axis.count(i);
+    const std::uint32_t first = axis.first(i) - begin;
+    Sum sums[kRowsOfPass];
+    for (std::uint32_t t = 0; t < count; ++t) {
+      const std::int32_t weight = weights[t];
+#pragma unroll
+      for (std::uint32_t r = 0; r < kRowsOfPass; ++r) sums[r].add(tile.pixels[r][first + t], weight);
+    }
+#pragma unroll
+    for (std::uint32_t r = 0; r < kRowsOfPass; ++r) {
+      if (r < rows.count) out[std::size_t{r} * axis.request.kept + i] = sums[r].finish();
+    }
+  }
+}
+
+/// Windows wider than a tile: straight from the source.
+template <class MakeRow>
+__device__ void weigh_wide(const StageTask& stage, const Rows& rows, MakeRow make_row) {
+  const AxisTable& axis = stage.columns;
+  for (std::uint32_t r = 0; r < rows.count; ++r) {
+    const auto row = make_row(stage.top + rows.first + r);
+    std::uint32_t* const out = stage.between + std::size_t{rows.first + r - stage.row_begin} * axis.request.kept;
+    for (std::uint32_t i = threadIdx.x; i < axis.request.kept; i += kThreads) {
+      Sum sum;
+      const std::int32_t* const weights = axis.weights(i);
+      for (std::uint32_t t = 0; t < axis.count(i); ++t) sum.add(row.pixel(stage.left + axis.first(i) + t), weights[t]);
+      out[i] = sum.finish();
+    }
+  }
+}
+
+template <class MakeRow>
+__device__ void make_rows(const StageTask& stage, const Rows& rows, MakeRow make_row, Tile& tile) {
+  if (stage.tile == 0) return weigh_wide(stage, rows, make_row);
+  const std::uint32_t kept = stage.columns.request.kept;
+  for (std::uint32_t from = 0; from < kept; from += stage.tile) {
+    weigh_tile(stage, rows, from, min(from + stage.tile, kept), make_row, tile);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    pass_horizontally(const StageTask* stages, const JpegTask* jpegs, const Work* work) {
+  __shared__ Tile tile;
+  const Work mine = work[blockIdx.x];
+  const StageTask& stage = stages[mine.task];
+  Rows rows;
+  rows.first = stage.row_begin + mine.part * kRowsOfPass;
+  rows.count = min(kRowsOfPass, stage.row_end - rows.first);
+  if (rows.count < kRowsOfPass) {  // what is weighed of rows that are not there is thrown away, but must be something
+    for (std::uint32_t i = threadIdx.x; i < kRowsOfPass * kTileColumns; i += kThreads) {
+      tile.pixels[i / kTileColumns][i % kTileColumns] = 0;
+    }
+  }
+  if (stage.jpeg == kNoTask) {
+    make_rows(stage, rows, [&](std::uint32_t y) { return PackedRow(stage, y); }, tile);
+  } else {
+    const JpegTask& jpeg = jpegs[stage.jpeg];
+    make_rows(stage, rows, [&](std::uint32_t y) { return JpegRow(jpeg, y); }, tile);
+  }
+}
+
+}  // namespace
+
+void launch_horizontal_pass(const StageTask* stages, const JpegTask* jpegs, const Work* work, std::uint32_t blocks,
+                            cudaStream_t stream) {
+  if (blocks == 0) return;
+  pass_horizontally<<<blocks, kThreads, 0, stream>>>(stages, jpegs, work);
+  check(cudaGetLastError(), "launching pass_horizontally");
+}
+
+}  // namespace imgpack::gpu

@@ -1,0 +1,90 @@
+// Pixels of a stage's source as the horizontal pass reads them: upsampled and converted from a JPEG's planes, or packed
+// RGB. As 0xBBGGRR.
+#pragma once
+
+#include <cstdint>
+
+#include "codec/jpeg/color.h"
+#include "reader/gpu/program/jpeg_task.h"
+#include "reader/gpu/program/stage_task.h"
+
+namespace imgpack::gpu {
+
+__device__ inline std::uint32_t pack_rgb(std::uint32_t r, std::uint32_t g, std::uint32_t b) {
+  return r | g << 8 | b << 16;
+}
+
+/// One row of one component, at full size.
+struct ComponentRow {
+  const std::uint8_t* near = nullptr;  ///< sample 0 of the image's row would be here
+  const std::uint8_t* far = nullptr;   ///< the row that is mixed in
+  std::uint32_t width = 0;             ///< samples that the image uses
+  std::uint32_t step_h = 1;
+  jpeg::Upsampling upsampling = jpeg::Upsampling::none;
+  bool upper = false;
+
+  __device__ std::uint32_t sample(std::uint32_t x) const {
+    using jpeg::Upsampling;
+    if (upsampling == Upsampling::none) return near[x];
+    if (upsampling == Upsampling::v2) return jpeg::upsample_v2(near[x], far[x], upper);
+    const std::uint32_t at = x / step_h;
+    if (upsampling == Upsampling::replicate) return near[at];
+    const bool left = x % 2 == 0;
+    const std::uint32_t beside = left ? (at == 0 ? 0 : at - 1) : (at + 1 < width ? at + 1 : at);
+    if (upsampling == Upsampling::h2) return jpeg::upsample_h2(near[at], near[beside], left);
+    return jpeg::upsample_h2v2(3 * near[at] + far[at], 3 * near[beside] + far[beside], left);
+  }
+};
+
+__device__ inline ComponentRow component_row(const JpegTask& task, std::uint32_t c, std::uint32_t y) {
+  const jpeg::ComponentPlan& plan = task.plan.components[c];
+  const jpeg::Component& component = task.index.frame.components[c];
+  const JpegPlane& plane = task.planes[c];
+  const std::uint32_t first_x = task.plan.columns.first * component.h * jpeg::kBlockSize;
+  const std::uint32_t first_y = task.plan.rows.first * component.v * jpeg::kBlockSize;
+  const auto row = [&](std::uint32_t at) {
+    return plane.samples + static_cast<std::size_t>(at - first_y) * plane.stride - first_x;
+  };
+  ComponentRow made;
+  made.near = row(y / plan.step_v);
+  made.far = plan.needs_rows_beside() ? row(plan.row_beside(y)) : made.near;
+  made.width = plan.width;
+  made.step_h = plan.step_h;
+  made.upsampling = plan.upsampling;
+  made.upper = y % 2 == 0;
+  return made;
+}
+
+/// A row of a decoded JPEG.
+struct JpegRow {
+  ComponentRow components[jpeg::kMaxComponents];
+  jpeg::ColorModel color;
+
+  __device__ JpegRow(const JpegTask& task, std::uint32_t y) : color(task.index.frame.color) {
+    components[0] = component_row(task, 0, y);
+    if (color == jpeg::ColorModel::gray) return;
+    components[1] = component_row(task, 1, y);
+    components[2] = component_row(task, 2, y);
+  }
+  __device__ std::uint32_t pixel(std::uint32_t x) const {
+    const std::uint32_t first = components[0].sample(x);
+    if (color == jpeg::ColorModel::gray) return pack_rgb(first, first, first);
+    const std::uint32_t second = components[1].sample(x);
+    const std::uint32_t third = components[2].sample(x);
+    if (color == jpeg::ColorModel::rgb) return pack_rgb(first, second, third);
+    const jpeg::Rgb rgb = jpeg::ycc_to_rgb(static_cast<std::uint8_t>(first), static_cast<std::uint8_t>(second),
+                                           static_cast<std::uint8_t>(third));
+    return pack_rgb(rgb.r, rgb.g, rgb.b);
+  }
+};
+
+struct PackedRow {
+  const std::uint8_t* row;
+  __device__ PackedRow(const StageTask& stage, std::uint32_t y) : row(stage.rgb + y * stage.rgb_stride) {}
+  __device__ std::uint32_t pixel(std::uint32_t x) const {
+    const std::uint8_t* at = row + static_cast<std::size_t>(x) * 3;
+    return pack_rgb(at[0], at[1], at[2]);
+  }
+};
+
+}  // namespace imgpack::gpu

@@ -1,0 +1,162 @@
+// Takes the stuffed zeros out of the entropy-coded bytes of each segment, so that the decoder need not look for them, and
+// finds out which segments are out of the ordinary.
+#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/jpeg_kernels.h"
+
+namespace imgpack::gpu {
+
+namespace {
+
+constexpr std::uint32_t kThreads = 256;
+constexpr std::uint32_t kWarps = kThreads / 32;
+constexpr std::uint32_t kAllLanes = 0xffffffff;
+constexpr std::uint32_t kChunk = 128;  // bytes that a warp looks at, four a lane
+
+/// Where a segment's bytes are, as far as index and header tell.
+struct Extent {
+  std::uint32_t begin = 0;      ///< byte of the scan
+  std::uint32_t end = 0;        ///< behind its last byte
+  std::uint32_t first_bit = 0;  ///< in its first byte
+  std::uint32_t end_bits = 0;   ///< of its last byte that belong to it; 0: all
+  bool is_last = false;         ///< of the image: it ends anywhere
+  bool before_marker = false;   ///< a restart marker follows; `end` is in front of that
+  bool unusual = false;
+};
+
+__device__ Extent extent_of(const JpegTask& task, std::uint32_t segment, const jpeg::SegmentStart& start,
+                            std::uint32_t next_bit) {
+  const jpeg::SegmentIndex& index = task.index;
+  const jpeg::Frame& frame = index.frame;
+  Extent extent;
+  extent.begin = start.bit / 8;
+  extent.first_bit = start.bit % 8;
+  extent.is_last = segment + 1 == index.segment_count();
+  extent.end = extent.is_last ? frame.scan_size : (next_bit + 7) / 8;
+  extent.end_bits = extent.is_last ? 0 : next_bit % 8;
+  extent.unusual = extent.begin < task.scan_begin || extent.end > task.scan_end || extent.end <= extent.begin;
+  if (extent.unusual || frame.restart_interval == 0) return extent;
+
+  const std::uint32_t row = segment / index.segments_per_row();
+  const std::uint32_t column = segment % index.segments_per_row() * index.segment_mcus;
+  const std::uint32_t first = row * frame.mcus_per_row() + column;
+  const std::uint32_t left = frame.mcus_per_row() - column;
+  const std::uint32_t next = first + (index.segment_mcus < left ? index.segment_mcus : left);
+  extent.unusual = (next - 1) / frame.restart_interval != first / frame.restart_interval;  // a marker inside
+  if (extent.is_last || next % frame.restart_interval != 0) return extent;
+  const std::uint32_t number = next / frame.restart_interval - 1;
+  const bool has_marker = extent.end_bits == 0 && extent.end >= extent.begin + 3 &&
+                          task.scan[extent.end - 2] == 0xff && task.scan[extent.end - 1] == 0xd0 + (number & 7) &&
+                          task.scan[extent.end - 3] != 0xff;
+  extent.unusual = extent.unusual || !has_marker;
+  extent.before_marker = true;
+  extent.end -= 2;
+  return extent;
+}
+
+/// The four bytes from `at` on, the first the lowest. Reads the aligned words that hold them.
+__device__ std::uint32_t load_4(const std::uint8_t* at) {
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+  return __funnelshift_r(words[0], words[1], (address & 3) * 8);
+}
+
+struct Unstuffed {
+  std::uint32_t bytes = 0;
+  bool odd = false;  ///< a marker, or an end that tears a stuffed byte
+};
+
+/// One warp. `out` gets bytes in words of four, the first the highest.
+__device__ Unstuffed unstuff(const JpegTask& task, const Extent& extent, std::uint8_t* out, std::uint32_t lane) {
+  Unstuffed result;
+  std::uint32_t before = 0;  // the byte in front of the chunk
+  for (std::uint32_t at = extent.begin; at < extent.end; at += kChunk) {
+    const std::uint32_t mine = at + 4 * lane;
+    const std::uint32_t word = mine < extent.end ? load_4(task.scan + mine) : 0;
+    std::uint32_t previous = __shfl_up_sync(kAllLanes, word >> 24, 1);
+    if (lane == 0) previous = before;
+    std::uint32_t kept = 0;  // a bit for each of the four bytes
+    bool odd = false;
+#pragma unroll
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      const std::uint32_t byte = (word >> (8 * i)) & 0xff;
+      const bool inside = mine + i < extent.end;
+      const bool behind_ff = previous == 0xff;
+      odd = odd || (inside && behind_ff && byte != 0);
+      if (inside && !(behind_ff && byte == 0)) kept |= 1u << i;
+      previous = byte;
+    }
+    const std::uint32_t mine_kept = __popc(kept);
+    std::uint32_t sum = mine_kept;
+#pragma unroll
+    for (std::uint32_t step = 1; step < 32; step *= 2) {
+      const std::uint32_t below = __shfl_up_sync(kAllLanes, sum, step);
+      if (lane >= step) sum += below;
+    }
+    std::uint32_t to = result.bytes + sum - mine_kept;
+#pragma unroll
+    for (std::uint32_t i = 0; i < 4; ++i) {
+      if ((kept >> i & 1) != 0) out[to++ ^ 3] = static_cast<std::uint8_t>(word >> (8 * i));
+    }
+    result.odd = result.odd || __any_sync(kAllLanes, odd);
+    result.bytes += __shfl_sync(kAllLanes, sum, 31);
+    before = __shfl_sync(kAllLanes, word >> 24, 31);
+  }
+  // What follows a last byte of 0xff decides whether that is data; an entry that names a stuffed zero names no place.
+  const std::uint8_t last = task.scan[extent.end - 1];
+  const bool tears_zero =
+      last == 0 && extent.end_bits != 0 && extent.end > extent.begin + 1 && task.scan[extent.end - 2] == 0xff;
+  const bool has_more = extent.end < task.scan_end;
+  const bool bare_ff = last == 0xff && !(has_more && task.scan[extent.end] == 0);
+  const bool names_zero = extent.end_bits == 0 && !extent.is_last && !extent.before_marker && last == 0xff;
+  result.odd = result.odd || tears_zero || bare_ff || names_zero;
+  return result;
+}
+
+__device__ SegmentInfo describe(const Extent& extent, const Unstuffed& bytes, const jpeg::SegmentStart& start,
+                                std::uint32_t stream) {
+  SegmentInfo info;
+  info.stream = stream;
+  info.first_bit = extent.first_bit;
+  for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) info.dc[c] = start.dc[c];
+  info.bits = bytes.bytes * 8;
+  info.end_most = extent.end_bits == 0 ? info.bits : info.bits - 8 + extent.end_bits;
+  info.end_least = info.end_most;
+  if (extent.is_last) info.end_least = 0;
+  if (extent.before_marker) info.end_least = info.bits - 7;
+  info.unusual = bytes.odd ? 1 : 0;
+  return info;
+}
+
+__global__ void __launch_bounds__(kThreads) unstuff_segments(const JpegTask* tasks, const Work* work) {
+  const Work mine = work[blockIdx.x];
+  const JpegTask& task = tasks[mine.task];
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t count = task.segments();
+  const std::uint32_t first = mine.part * kUnstuffSegments;
+  for (std::uint32_t i = first + threadIdx.x / 32; i < count && i < first + kUnstuffSegments; i += kWarps) {
+    const std::uint32_t segment = task.segment(i);
+    const jpeg::SegmentStart start = task.index.start(segment);
+    const bool is_last = segment + 1 == task.index.segment_count();
+    const std::uint32_t next_bit = is_last ? 0 : task.index.start(segment + 1).bit;
+    const Extent extent = extent_of(task, segment, start, next_bit);
+    SegmentInfo info;
+    info.unusual = 1;
+    if (!extent.unusual) {
+      // Each stream has room for its bytes, a rounding at both ends, and 16 bytes to read ahead.
+      const std::uint32_t stream = (extent.begin - task.scan_begin) / 16 + 2 * i;
+      const Unstuffed bytes = unstuff(task, extent, task.streams + std::size_t{stream} * 16, lane);
+      info = describe(extent, bytes, start, stream);
+    }
+    if (lane == 0) task.infos[i] = info;
+  }
+}
+
+}  // namespace
+
+void launch_unstuff(const JpegTask* tasks, const Work* work, std::uint32_t blocks, cudaStream_t stream) {
+  if (blocks == 0) return;
+  unstuff_segments<<<blocks, kThreads, 0, stream>>>(tasks, work);
+  check(cudaGetLastError(), "launching unstuff_segments");
+}
+
+}  // namespace imgpack::gpu

@@ -1,0 +1,35 @@
+// Pinned host memory for the records of one batch in flight, which kernels read where it is.
+//
+//   std::byte* place = arena.take(payload.size());    on any thread
+//   stream_copy(payload, place);
+//   end_stream_copies();                              before the kernel that reads it is queued, on each such thread
+//   arena.reset();                                    when that kernel has ended
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "reader/gpu/bump_arena.h"
+
+namespace imgpack::gpu {
+
+/// take() is thread-safe and throws out_of_memory, io; reset() and the destructor must not run beside it, nor while the
+/// device reads pieces. What was pinned stays pinned until the destructor. Devices see pieces at their host addresses.
+class PinnedArena {
+ public:
+  static constexpr std::size_t kDefaultBlock = std::size_t{32} << 20;
+
+  explicit PinnedArena(std::size_t block_bytes = kDefaultBlock);
+
+  /// Unspecified memory, valid until reset(). REQUIRES: `alignment` is a power of two up to 256.
+  std::byte* take(std::size_t bytes, std::size_t alignment = 16) { return arena_.take(bytes, alignment); }
+  /// Takes all pieces back and keeps the blocks for the next batch.
+  void reset() noexcept { arena_.reset(); }
+  /// Bytes pinned.
+  std::uint64_t capacity() const { return arena_.capacity(); }
+
+ private:
+  BumpArena arena_;
+};
+
+}  // namespace imgpack::gpu
