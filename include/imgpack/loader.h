@@ -113,7 +113,7 @@ struct LoaderStats {
   double read_seconds = 0;        ///< unbuffered reads; what the mapping waits for is part of decode_seconds
   double decode_seconds = 0;      ///< from a record's bytes to its place in the batch, as far as CPU threads do it
   double mix_seconds = 0;         ///< what is done to whole batches
-  double idle_seconds = 0;        ///< threads without work: the consumer is the bound
+  double idle_seconds = 0;        ///< threads without work: the consumer is the bound, or a CUDA device
   double wait_seconds = 0;        ///< the consumer in next(): the loader is the bound
   double ready_batches = 0;       ///< mean number of finished batches that waited for the consumer
   unsigned threads = 0;           ///< at work now

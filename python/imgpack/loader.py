@@ -235,7 +235,7 @@ class Loader:
         device_samples and host_samples: how many the CUDA device has made, and CPU threads. Seconds are those of all
         threads together since the loader was made; device_seconds those of the CUDA device, batch by batch.
         wait_seconds: the program waited for batches, the loader is the bound; idle_seconds: the loader's threads waited
-        for the program.
+        for the program, or for the CUDA device.
         """
         return self._native.stats()
 

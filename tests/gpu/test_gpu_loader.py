@@ -12,6 +12,7 @@ import torch
 import imgpack
 
 HERE = Path(__file__).resolve().parent
+TRAINER = HERE.parents[1] / "examples" / "train.py"
 CROP = [imgpack.RandomResizedCrop(32), imgpack.HorizontalFlip(), imgpack.ColorJitter(0.4, 0.4, 0.4, 0.1)]
 INTEGERS = {torch.float16: torch.int16, torch.bfloat16: torch.int16, torch.float32: torch.int32}
 
@@ -243,3 +244,10 @@ def test_ranks_with_nccl(packed):
     records = [int(number) for first in lines for number in first[0].split()]
     assert sorted(records) == list(range(51))
     assert len({first[1] for first in lines}) == 1  # the same weights on all ranks
+
+
+@pytest.mark.parametrize("options", [[], ["--loader-device", "cpu"]])
+def test_the_trainer(packed, options):
+    printed = subprocess.run([sys.executable, TRAINER, packed, "--device", "cuda", "--autocast", "--epochs", "1", "--size",
+                              "64", "--batch-size", "16", *options], capture_output=True, text=True, timeout=240)
+    assert printed.returncode == 0 and "epoch 1/1: loss " in printed.stdout, printed
