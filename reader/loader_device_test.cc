@@ -111,6 +111,7 @@ TEST_CASE("a device mixes as the CPU does, on any number of ranks") {
   for (const Augmentation& mixing : {Augmentation(MixUp{0.4}), Augmentation(CutMix{1})}) {
     LoaderOptions options = small_options(0);
     options.global_batch_size = 10;
+    options.prefetch_next_epoch = false;
     options.transform.push_back(mixing);
     options.world_size = 3;
     for (options.rank = 0; options.rank < 3; ++options.rank) {
@@ -118,7 +119,11 @@ TEST_CASE("a device mixes as the CPU does, on any number of ranks") {
       HostDeviceLog log;
       log.host_every = 3;
       Loader loader = on_device(data, options, log);
-      CHECK(look_at_device(loader) == on_cpu(data, options));
+      const std::vector<SeenBatch> seen = look_at_device(loader);
+      CHECK(seen == on_cpu(data, options));
+      CHECK(log.submits == static_cast<int>(seen.size()));
+      CHECK(log.repairs == log.submits);    // mixing alone: the labels were known before
+      CHECK(log.waits == 2 * log.submits);  // also for what mixing has queued
       CHECK(log.wrong == 0);
     }
   }
