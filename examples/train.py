@@ -27,7 +27,8 @@ def parse(arguments):
                                      formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     add = parser.add_argument
     add("dataset", help="a packed dataset with the splits train and val")
-    add("--device", default="cpu", choices=["cpu", "cuda"])
+    add("--device", default="cpu", choices=["cpu", "cuda"], help="of torchrun's ranks, each takes a GPU of its own")
+    add("--loader-device", choices=["cpu", "cuda"], help="where batches are made, if not on that of --device")
     add("--autocast", action="store_true", help="compute in bfloat16 where that is good enough")
     add("--epochs", type=int, default=30)
     add("--batch-size", type=int, default=64, help="of all ranks together")
@@ -46,6 +47,8 @@ def parse(arguments):
     add("--resume", action="store_true", help="go on from the checkpoint")
     add("--stop-after", type=int, default=0, metavar="STEPS", help="stop after so many steps, with a checkpoint")
     options = parser.parse_args(arguments)
+    if options.loader_device == "cuda" and options.device == "cpu":
+        parser.error("--loader-device cuda needs --device cuda")
     if (options.resume or options.stop_after) and not options.checkpoint:
         parser.error("--resume and --stop-after need --checkpoint")
     return options
@@ -74,9 +77,20 @@ def check_autocast(device):
         raise imgpack.UnsupportedError(f"--autocast: torch {torch.__version__} can't do that on {device}: {error}")
 
 
+def check_cuda():
+    """Raises UnsupportedError unless this process has a GPU, of several on a machine one of its own."""
+    if not torch.cuda.is_available():
+        raise imgpack.UnsupportedError(f"--device cuda: torch {torch.__version__} sees no CUDA device")
+    number, count = int(os.environ.get("LOCAL_RANK", 0)), torch.cuda.device_count()
+    if number >= count:
+        raise imgpack.UnsupportedError(f"--device cuda: {count} CUDA devices are too few for local rank {number}")
+    torch.cuda.set_device(number)
+
+
 def make_loaders(options, data):
-    """Those of train and val. Rank and world size are torch.distributed's."""
+    """Those of train and val. Rank and world size are torch.distributed's, "cuda" is torch's current device."""
     common = dict(global_batch_size=options.batch_size, threads=options.threads,
+                  device=options.loader_device or options.device,
                   layout="channels_last" if options.device == "cuda" else "nchw")
     normalize = imgpack.Normalize.imagenet()
     # Batches of one size: batch norm can't do with a last batch of one image.
@@ -93,7 +107,7 @@ class Trainer:
     def __init__(self, options):
         self.options = options
         self.rank, self.ranks = (dist.get_rank(), dist.get_world_size()) if dist.is_initialized() else (0, 1)
-        self.device = torch.device(options.device)  # of several GPUs, the one that main() has set
+        self.device = torch.device(options.device)  # of several GPUs, the one that check_cuda() has set
         if options.autocast:
             check_autocast(self.device)
         data = imgpack.Dataset(options.dataset)
@@ -114,7 +128,9 @@ class Trainer:
                  f"the most frequent one is {100 * labels.bincount().max() / len(labels):.1f} % of val")
         if options.resume:
             self.resume()
-        self.parallel = DistributedDataParallel(self.model) if dist.is_initialized() else self.model
+        device_ids = [torch.cuda.current_device()] if options.device == "cuda" else None
+        self.parallel = (DistributedDataParallel(self.model, device_ids=device_ids) if dist.is_initialized()
+                         else self.model)
 
     def say(self, text):
         if self.rank == 0:
@@ -219,11 +235,11 @@ class Trainer:
 
 def main(arguments=None):
     options = parse(arguments)
-    if "RANK" in os.environ:  # torchrun's
-        if options.device == "cuda":
-            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-        dist.init_process_group("nccl" if options.device == "cuda" else "gloo")
     try:
+        if options.device == "cuda":
+            check_cuda()
+        if "RANK" in os.environ:  # torchrun's
+            dist.init_process_group("nccl" if options.device == "cuda" else "gloo")
         Trainer(options).run()
     except imgpack.Error as error:
         sys.exit(f"train.py: {error}")

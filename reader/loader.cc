@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "imgpack/error.h"
+#include "reader/loader_internals.h"
 #include "reader/pipeline/engine.h"
+#include "reader/pipeline/open_device.h"
 
 namespace imgpack {
 
@@ -48,15 +50,17 @@ double seconds(const std::atomic<std::uint64_t>& nanoseconds) {
 
 /// Shared by a loader and its epochs.
 struct Loader::State {
-  State(Sampler sampler, LoaderOptions options)
+  State(Sampler sampler, LoaderOptions options, const LoaderInternals::OpenDevice& open = {})
       : plan(std::move(sampler), std::move(options)),
         order(plan.sampler.fingerprint()),
-        engine(Engine::create(plan, counters)),
+        device(open ? share_device(plan, open(plan)) : open_device(plan)),
+        engine(Engine::create(plan, counters, device)),
         position{.epoch = 0, .samples = 0, .seed = plan.options.seed, .order = order} {}
 
   const WorkPlan plan;
   const std::uint64_t order;
   Counters counters;
+  const SharedDevice device;
   std::shared_ptr<Engine> engine;
   std::shared_ptr<Run> run;  ///< that the engine works on
   LoaderState position;      ///< where the consumer stands
@@ -72,6 +76,11 @@ struct Loader::State {
 /// In a child of the process that started the threads there are none: it gets an engine of its own.
 void Loader::State::leave_parent() {
   if (engine->in_own_process()) return;
+  if (device) {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("a loader of {}: CUDA does not work in a child after fork(): start processes with spawn",
+                            plan.options.device));
+  }
   run.reset();
   engine = Engine::create(plan, counters);
 }
@@ -180,6 +189,11 @@ Loader::Loader(std::vector<DatasetShare> shares, LoaderOptions options) {
   state_ = std::make_shared<State>(std::move(sampler), std::move(options));
 }
 
+Loader LoaderInternals::with_device(const Dataset& dataset, LoaderOptions options, const OpenDevice& open) {
+  Sampler sampler = Sampler::create(one_share(dataset, options.split), options.sampling, options.seed);
+  return Loader(std::make_shared<Loader::State>(std::move(sampler), std::move(options), open));
+}
+
 Loader::Loader(Loader&&) noexcept = default;
 Loader& Loader::operator=(Loader&&) noexcept = default;
 Loader::~Loader() = default;
@@ -248,6 +262,10 @@ const Sampler& Loader::sampler() const noexcept {
 LoaderStats Loader::stats() const {
   const Counters& counters = state_->counters;
   LoaderStats stats;
+  stats.device = state_->plan.device;
+  stats.device_samples = counters.device_made;
+  stats.host_samples = std::max(counters.made.load(), stats.device_samples) - stats.device_samples;
+  stats.device_seconds = seconds(counters.device_ns);
   stats.batches = counters.batches;
   stats.samples = counters.samples;
   stats.damaged = counters.damaged;
@@ -264,6 +282,7 @@ LoaderStats Loader::stats() const {
   if (state_->engine->in_own_process()) {
     stats.threads = state_->engine->threads();
     stats.read_ahead = state_->engine->read_ahead();
+    if (state_->device) stats.transport = state_->device->transport_reason();
   }
   return stats;
 }

@@ -18,6 +18,7 @@ namespace imgpack {
 namespace {
 
 using testing::code_of;
+using testing::damage_record;
 using testing::error_of;
 using testing::in_child;
 using testing::look_at;
@@ -25,16 +26,6 @@ using testing::PackedImages;
 using testing::SeenBatch;
 using testing::SeenSample;
 using testing::small_options;
-
-/// Overwrites the first bytes of a record's payload.
-void damage_record(const std::filesystem::path& path, std::uint64_t record) {
-  const std::unique_ptr<StoreReader> store = open_store(path);
-  const PayloadPlace place = store->place(record);
-  std::fstream file(*place.file, std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(static_cast<std::streamoff>(place.offset));
-  file << "this is no JPEG any more";
-  REQUIRE(file.flush());
-}
 
 TEST_CASE("a damaged record stops the epoch where its batch is due, or is left out") {
   testing::for_each_format([](Format format) {

@@ -22,6 +22,15 @@ PackedImages::PackedImages(Format format) : path_(dir_ / fmt::format("out.{}", t
   build(dir_ / "images", path_, {.format = format});
 }
 
+void damage_record(const std::filesystem::path& path, std::uint64_t record) {
+  const std::unique_ptr<StoreReader> store = open_store(path);
+  const PayloadPlace place = store->place(record);
+  std::fstream file(*place.file, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(place.offset));
+  file << "this is no JPEG any more";
+  REQUIRE(file.flush());
+}
+
 #if defined(__SANITIZE_ADDRESS__)
 namespace {
 

@@ -29,6 +29,9 @@ class PackedImages {
   std::filesystem::path path_;
 };
 
+/// Overwrites the first bytes of a record's payload.
+void damage_record(const std::filesystem::path& path, std::uint64_t record);
+
 /// All that a sample of a batch is.
 struct SeenSample {
   std::uint64_t record = 0;

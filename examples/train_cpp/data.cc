@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,10 +18,15 @@ using imgpack::Error;
 using imgpack::ErrorCode;
 using imgpack::Loader;
 
+std::string loader_device(const Options& options) {
+  return options.loader_device.empty() ? options.device : options.loader_device;
+}
+
 Loader train_loader(const Dataset& dataset, const Options& options) {
   return {dataset,
           {.split = "train",
            .batch_size = options.batch_size,
+           .device = loader_device(options),
            .seed = options.seed,
            .transform = {imgpack::RandomResizedCrop{.size = options.size, .scale = {options.crop_scale, 1}},
                          imgpack::HorizontalFlip{}, imgpack::Normalize::imagenet()},
@@ -32,6 +38,7 @@ Loader val_loader(const Dataset& dataset, const Options& options) {
   return {dataset,
           {.split = "val",
            .batch_size = options.batch_size,
+           .device = loader_device(options),
            .transform = {imgpack::Resize{.shorter = options.size * 8 / 7}, imgpack::CenterCrop{options.size},
                          imgpack::Normalize::imagenet()},
            .sampling = {.shuffle = imgpack::Shuffle::none},

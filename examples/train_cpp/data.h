@@ -17,8 +17,8 @@ struct Data {
   imgpack::Loader val;       ///< each image once: padding of the last batch is masked
 };
 
-/// Throws imgpack::Error: what Dataset::open throws, not_found (split), invalid_argument for too few images, or images
-/// without label.
+/// Throws imgpack::Error: what Dataset::open and Loader throw, not_found (split), invalid_argument for too few images,
+/// or images without label.
 Data open_data(const Options& options);
 
 }  // namespace trainer

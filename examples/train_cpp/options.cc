@@ -38,6 +38,9 @@ void declare_learning(CLI::App& app, Options& options) {
 void declare_options(CLI::App& app, Options& options) {
   app.add_option("DATASET", options.dataset, "A packed dataset with the splits train and val")->required();
   app.add_option("--device", options.device, "cpu, cuda or cuda:N")->check(check_device)->capture_default_str();
+  app.add_option("--loader-device", options.loader_device, "Where batches are made, if not on that of --device")
+      ->check(check_device);
+  app.add_flag("--autocast", options.autocast, "Compute in bfloat16 where that is good enough");
   app.add_option("--epochs", options.epochs)->check(CLI::Range(1, 1000000))->capture_default_str();
   app.add_option("--batch-size", options.batch_size)->check(CLI::Range(2, 65536))->capture_default_str();
   app.add_option("--size", options.size, "Height and width of the images that the network sees, pixels")

@@ -16,6 +16,8 @@ namespace trainer {
 struct Options {
   std::filesystem::path dataset;  ///< any packed format, with splits train and val
   std::string device = "cpu";     ///< "cpu", "cuda" or "cuda:N"
+  std::string loader_device;      ///< where batches are made; empty: on `device`
+  bool autocast = false;          ///< compute in bfloat16 where that is good enough
   unsigned epochs = 30;
   std::uint32_t batch_size = 64;
   std::uint32_t size = 224;  ///< pixels, height and width of what the network sees

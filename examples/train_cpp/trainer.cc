@@ -10,6 +10,7 @@
 #include <torch/optim/sgd.h>
 #include <torch/utils.h>
 
+#include "examples/train_cpp/autocast.h"
 #include "examples/train_cpp/checkpoint.h"
 #include "examples/train_cpp/data.h"
 #include "examples/train_cpp/mobilenet_v2.h"
@@ -27,7 +28,8 @@ using Clock = std::chrono::steady_clock;
 torch::Device device_of(const Options& options) {
   const torch::Device device(options.device);
   if (device.is_cuda() && !torch::cuda::is_available()) {
-    throw imgpack::Error(imgpack::ErrorCode::unsupported, "--device cuda: this libtorch sees no CUDA device");
+    throw imgpack::Error(imgpack::ErrorCode::unsupported,
+                         fmt::format("--device {}: this libtorch sees no CUDA device", options.device));
   }
   return device;
 }
@@ -46,6 +48,7 @@ class Run {
   /// Whether it came to the epoch's end.
   bool train_epoch();
   void step(const Batch& batch);
+  torch::Tensor loss_of(const torch::Tensor& images, const torch::Tensor& labels);
   double top1();
   bool should_stop() const { return stop_ || (options_.stop_after != 0 && steps_ >= options_.stop_after); }
   void save() const;
@@ -54,10 +57,10 @@ class Run {
   const Options& options_;
   const std::atomic<bool>& stop_;
   std::ostream& out_;
+  torch::Device device_;
   Data data_;
   Architecture architecture_;
   Schedule schedule_;
-  torch::Device device_;
   MobileNetV2 model_ = nullptr;
   std::optional<torch::optim::SGD> optimizer_;
   Position position_;
@@ -69,10 +72,11 @@ Run::Run(const Options& options, const std::atomic<bool>& stop, std::ostream& ou
     : options_(options),
       stop_(stop),
       out_(out),
+      device_(device_of(options)),
       data_(open_data(options)),
       architecture_{.classes = data_.classes, .width = options.width},
-      schedule_{.kind = options.schedule, .peak = options.learning_rate, .warmup = options.warmup / options.epochs},
-      device_(device_of(options)) {
+      schedule_{.kind = options.schedule, .peak = options.learning_rate, .warmup = options.warmup / options.epochs} {
+  if (options.autocast) check_autocast(device_);
   torch::manual_seed(options.seed);
   model_ = MobileNetV2(architecture_.classes, architecture_.width);
   model_->to(device_);
@@ -132,9 +136,7 @@ void Run::step(const Batch& batch) {
 
   const torch::Tensor images = imgpack::torch::images(batch).to(device_, /*non_blocking=*/true);
   const torch::Tensor labels = imgpack::torch::labels(batch).to(device_, /*non_blocking=*/true);
-  const torch::Tensor loss = torch::nn::functional::cross_entropy(
-      model_->forward(images), labels,
-      torch::nn::functional::CrossEntropyFuncOptions().label_smoothing(options_.label_smoothing));
+  const torch::Tensor loss = loss_of(images, labels);
   optimizer_->zero_grad();
   loss.backward();
   optimizer_->step();
@@ -142,9 +144,17 @@ void Run::step(const Batch& batch) {
   position_.loss_samples += batch.size();
 }
 
+torch::Tensor Run::loss_of(const torch::Tensor& images, const torch::Tensor& labels) {
+  const Autocast autocast(options_.autocast, device_.type());
+  return torch::nn::functional::cross_entropy(
+      model_->forward(images), labels,
+      torch::nn::functional::CrossEntropyFuncOptions().label_smoothing(options_.label_smoothing));
+}
+
 /// Of the images of val, how many the network gives their class, 0 to 1.
 double Run::top1() {
   const torch::NoGradGuard no_grad;
+  const Autocast autocast(options_.autocast, device_.type());
   model_->eval();
   torch::Tensor right = torch::zeros({}, torch::TensorOptions(device_).dtype(torch::kLong));
   std::int64_t counted = 0;

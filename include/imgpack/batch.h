@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 
+#include "imgpack/device.h"
 #include "imgpack/loader_state.h"
 
 namespace imgpack {
@@ -36,6 +37,10 @@ class BatchMemory;
 /// that was made to share it (tensors), is gone. The loader never touches a batch again that it has handed out.
 ///
 /// The consumer may write into images and labels. Not thread-safe by itself. An empty handle, Batch(), has size() 0.
+///
+/// On a CUDA device a batch is finished when it is handed out: any stream may read it at once. What is queued on a
+/// stream when the last handle goes may still be at work then; use_on() makes the loader wait for it before it writes
+/// the memory again. In a child after fork() the labels and numbers of such a batch are there, its images are not.
 class Batch {
  public:
   Batch() = default;
@@ -52,10 +57,19 @@ class Batch {
   std::array<std::int64_t, 4> shape() const noexcept;
   std::array<std::int64_t, 4> strides() const noexcept;
 
+  /// Where images() is.
+  Device device() const noexcept;
+  /// Notes that the consumer uses the batch on `stream`, a cudaStream_t of device() (nullptr: CUDA's default stream),
+  /// and makes what is queued there from now on wait for the batch. To be called for each stream before the first use
+  /// on it; again is no harm. Does nothing for batches in host memory. Thread-safe. Throws io, and unsupported in a child after
+  /// fork().
+  void use_on(void* stream) const;
+
   /// Pixels in the order of the layout, values of dtype(). uint8: 0 to 255. Floating point: 0 to 1, or what Normalize
-  /// makes of that. Aligned to 64 bytes.
+  /// makes of that. Aligned to 64 bytes. On a CUDA device this is the device's memory: the host must not read or write
+  /// through it, only hand its address on.
   std::span<std::byte> images() const noexcept;
-  /// Class indices, kNoLabel where the source has none.
+  /// Class indices, kNoLabel where the source has none. In host memory, as all that follows up to datasets().
   std::span<std::int64_t> labels() const noexcept;
   /// [N, soft_classes()] probabilities with MixUp or CutMix, else empty.
   std::span<float> soft_labels() const noexcept;
@@ -65,6 +79,12 @@ class Batch {
   /// Record number of each sample in its dataset, and which dataset, where several are mixed.
   std::span<const std::uint64_t> records() const noexcept;
   std::span<const std::uint32_t> datasets() const noexcept;
+
+  /// Copies of labels(), soft_labels() and mask() on device(), with the caution that images() needs; on the CPU they
+  /// are labels(), soft_labels() and mask() themselves.
+  std::span<std::int64_t> device_labels() const noexcept;
+  std::span<float> device_soft_labels() const noexcept;
+  std::span<const std::uint8_t> device_mask() const noexcept;
 
   std::uint64_t epoch() const noexcept;
   /// Number of the global batch in the epoch (after a resume too).

@@ -16,11 +16,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "imgpack/augmentation.h"
 #include "imgpack/batch.h"
 #include "imgpack/dataset.h"
+#include "imgpack/device.h"
 #include "imgpack/loader_state.h"
 #include "imgpack/sampler.h"
 
@@ -44,13 +46,34 @@ enum class ReadMode : std::uint8_t {
 std::string_view to_string(ReadMode mode) noexcept;
 std::optional<ReadMode> read_mode_from_name(std::string_view name) noexcept;
 
+/// How records come to a CUDA device.
+enum class Transport : std::uint8_t {
+  automatic,  ///< the first of these that the machine, the dataset and the limits allow; LoaderStats says which, and
+              ///< why
+  zero_copy,  ///< the dataset's mapping is registered with the device, which fetches the bytes it needs by itself
+  pinned,     ///< threads gather a batch's records in pinned memory, which goes over in one copy
+  gds,        ///< GPUDirect Storage: from disk to the device
+};
+/// "auto", "zero_copy", "pinned", "gds".
+std::string_view to_string(Transport transport) noexcept;
+std::optional<Transport> transport_from_name(std::string_view name) noexcept;
+
 struct LoaderOptions {
   std::string split = {};        ///< "" for all records
   std::uint32_t batch_size = 0;  ///< of each rank; 0: 64, or what global_batch_size says
   /// Of all ranks together, who share it as evenly as it goes; 0: batch_size x world_size. The same global batch size
   /// on another number of ranks gives the same global batches.
   std::uint32_t global_batch_size = 0;
-  std::string device = "cpu";  ///< "cpu"; this build has no other
+  /// "cpu", "cuda:N", or "cuda", which is "cuda:0": where batches are made and handed out. A CUDA device decodes
+  /// baseline JPEGs with a segment index and raw images; of other records the CPU makes the finished image.
+  std::string device = "cpu";
+  std::string decode_device = {};  ///< "cuda:M": makes batches for another CUDA `device`; "": that one does
+  Transport transport = Transport::automatic;
+  /// Bytes of device memory that decoding may take besides the batches, all batches in flight together; 0: chosen.
+  std::uint64_t device_memory = 0;
+  /// Most bytes of the dataset's files that may be registered with CUDA, and so can't leave memory; 0: half of what is
+  /// free.
+  std::uint64_t registered_memory = 0;
   std::uint64_t seed = 0;
   std::uint32_t rank = 0;
   std::uint32_t world_size = 1;
@@ -61,7 +84,8 @@ struct LoaderOptions {
   LastBatch last_batch = LastBatch::partial;
   std::uint32_t classes = 0;  ///< of soft labels; 0: as many as the dataset names
   /// Threads that decode; 0: found by trying while running. It begins with the CPUs that this process may use, divided
-  /// by local_ranks, and goes up to twice as many where that delivers more (threads that wait for a disk).
+  /// by local_ranks, and goes up to twice as many where that delivers more (threads that wait for a disk). With a CUDA
+  /// device as many as CPUs; those that it leaves without work sleep.
   unsigned threads = 0;
   unsigned local_ranks = 1;            ///< processes with a loader on this machine
   std::uint32_t prefetch_batches = 0;  ///< made ahead of the consumer, at most 2^20; 0: a few
@@ -77,14 +101,19 @@ struct LoaderOptions {
 
 /// Time spent since the loader was made, over all threads, and what waited for what.
 struct LoaderStats {
-  std::uint64_t batches = 0;  ///< delivered
+  Device device;                     ///< where batches are
+  std::string transport = {};        ///< how records come to a CUDA device, and why so; empty on the CPU
+  std::uint64_t device_samples = 0;  ///< made by the CUDA device, whether they are delivered or not
+  std::uint64_t host_samples = 0;    ///< made by CPU threads
+  double device_seconds = 0;         ///< of the CUDA device for finished batches; batches in flight overlap
+  std::uint64_t batches = 0;         ///< delivered
   std::uint64_t samples = 0;
   std::uint64_t damaged = 0;      ///< of these, replaced by copies of others
   std::uint64_t bytes_read = 0;   ///< of records
   double read_seconds = 0;        ///< unbuffered reads; what the mapping waits for is part of decode_seconds
-  double decode_seconds = 0;      ///< from a record's bytes to its place in the batch
+  double decode_seconds = 0;      ///< from a record's bytes to its place in the batch, as far as CPU threads do it
   double mix_seconds = 0;         ///< what is done to whole batches
-  double idle_seconds = 0;        ///< threads without work: the consumer is the bound
+  double idle_seconds = 0;        ///< threads without work: the consumer is the bound, or a CUDA device
   double wait_seconds = 0;        ///< the consumer in next(): the loader is the bound
   double ready_batches = 0;       ///< mean number of finished batches that waited for the consumer
   unsigned threads = 0;           ///< at work now
@@ -145,16 +174,18 @@ class Epoch::Iterator {
 };
 
 /// Move-only; not thread-safe, but different loaders are independent of each other: nothing is global. After fork() a
-/// child may go on using it: threads are started anew there.
+/// child may go on using it: threads are started anew there. With a CUDA device it may not, since CUDA does not work
+/// there: epochs throw unsupported, and destroying is all that may be done.
 ///
 /// Memory: (prefetch_batches + 1 + batches that the consumer keeps) x bytes of a batch, and for each thread a few rows
 /// of the largest source image, or up to 16 bytes a pixel of images without segment index; with ReadMode::unbuffered
-/// the records of prefetch_batches besides.
+/// the records of prefetch_batches besides. On a CUDA device the batches are there, and device_memory besides; it is
+/// given back when loader, epochs and batches are gone.
 class Loader {
  public:
-  /// Throws invalid_argument, not_found (split), unsupported (device), and damaged or out_of_memory (more than
-  /// max_pixels): without a transform that gives
-  /// images one size, the first record tells it.
+  /// Throws invalid_argument, not_found (split), unsupported (no such device, or not in this build; a transport that is
+  /// not possible), io and out_of_memory of a device, and damaged or out_of_memory (more than max_pixels): without a
+  /// transform that gives images one size, the first record tells it.
   Loader(const Dataset& dataset, LoaderOptions options);
   /// Several datasets mixed, or lists of records, or weights; options.split must be empty, since each share has its
   /// own.
@@ -192,7 +223,9 @@ class Loader {
 
  private:
   friend class Epoch;
+  friend struct LoaderInternals;
   struct State;
+  explicit Loader(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };
 

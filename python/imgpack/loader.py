@@ -84,7 +84,16 @@ class Loader:
         data: path or Dataset; a Share of one; or a list of these, which are mixed, evenly unless Shares say otherwise.
         split: of the dataset; None for all records.
         batch_size: of each rank; default 64.
-        device: "cpu".
+        device: where batches are made and handed out: "cpu"; "cuda:N"; "cuda", torch's current device, or the first one
+            where torch is not used; or a torch.device. A CUDA device decodes baseline JPEGs with a segment index and
+            raw images; of other records the CPU makes the finished image. A loader with a CUDA device can't be used in
+            a child after a fork: start such processes with spawn.
+        decode_device: "cuda:M", to make the batches for another CUDA device; None: that one does.
+        transport: how records come to a CUDA device: "zero_copy" (it reads the dataset's mapping), "pinned" (threads
+            copy), "gds" (GPUDirect Storage), or "auto": the first that is possible; stats()["transport"] says why.
+        device_memory: bytes of the device's memory for decoding, besides the batches; 0: chosen.
+        registered_memory: most bytes of the dataset's files that may be kept in memory for "zero_copy"; 0: half of what
+            is free.
         seed: of order and augmentation.
         dtype: of images: "uint8" (0 to 255), "float32", "float16" or "bfloat16" (0 to 1, or what Normalize makes of
             that); also as torch's or NumPy's dtype.
@@ -117,12 +126,14 @@ class Loader:
             cache).
         read_threads: with "unbuffered"; 0: 8.
         max_pixels: larger images count as damaged.
-        output: "torch" tensors, "numpy" arrays, or "auto": tensors if torch is installed.
+        output: "torch" tensors, "numpy" arrays (on the CPU only), objects for "dlpack", that is with __dlpack__, for
+            CuPy or JAX; or "auto": tensors if torch is installed, else arrays.
         with_indices, with_mask: yield also Batch.records, and Batch.mask, behind the labels.
     """
 
     def __init__(self, data: Union[Data, Sequence[Data]], *, split: Optional[str] = None, batch_size: int = 0,
-                 device: Any = "cpu", seed: int = 0, dtype: Any = "float32", layout: str = "nchw",
+                 device: Any = "cpu", decode_device: Any = None, transport: str = "auto", device_memory: int = 0,
+                 registered_memory: int = 0, seed: int = 0, dtype: Any = "float32", layout: str = "nchw",
                  transform: Sequence[Augmentation] = (), shuffle: Union[str, bool] = "full",
                  last_batch: Optional[str] = None, drop_last: bool = False, rank: Optional[int] = None,
                  world_size: Optional[int] = None, global_batch_size: int = 0, threads: int = 0,
@@ -138,7 +149,9 @@ class Loader:
         rank, world_size, local_ranks = _ranks(rank, world_size, local_ranks)
         shares = _shares(data, split, records, class_weights, record_weights)
         options = dict(
-            batch_size=batch_size, device=str(device), seed=seed, dtype=_dtype_name(dtype),
+            batch_size=batch_size, device=_device_name(device),
+            decode_device=None if decode_device is None else str(decode_device), transport=transport,
+            device_memory=device_memory, registered_memory=registered_memory, seed=seed, dtype=_dtype_name(dtype),
             layout="nhwc" if layout == "channels_last" else layout, shuffle=_shuffle_name(shuffle),
             last_batch=_last_batch(last_batch, drop_last), rank=rank, world_size=world_size, local_ranks=local_ranks,
             global_batch_size=global_batch_size, threads=threads, prefetch_batches=prefetch_batches,
@@ -153,7 +166,7 @@ class Loader:
         """Makes the loader from arguments that are settled, as they are pickled."""
         self._arguments = (shares, options, transform, output, extras)
         self._arrays: Arrays = converter(output)
-        self._arrays.check(options["dtype"])
+        self._arrays.check(options["dtype"], options["device"])
         native = _imgpack.LoaderOptions()
         set_options(native, options)
         native.transform = [to_native(step) for step in transform]
@@ -216,11 +229,13 @@ class Loader:
         self._native.restore(json.dumps(dict(state)))
         self._next_epoch = None
 
-    def stats(self) -> Dict[str, Union[int, float, bool]]:
+    def stats(self) -> Dict[str, Union[int, float, bool, str]]:
         """What was delivered and read, how long the threads have done what, and what waited for what.
 
-        Seconds are those of all threads together since the loader was made. wait_seconds: the program waited for
-        batches, the loader is the bound; idle_seconds: the loader's threads waited for the program.
+        device_samples and host_samples: how many the CUDA device has made, and CPU threads. Seconds are those of all
+        threads together since the loader was made; device_seconds those of the CUDA device, batch by batch.
+        wait_seconds: the program waited for batches, the loader is the bound; idle_seconds: the loader's threads waited
+        for the program, or for the CUDA device.
         """
         return self._native.stats()
 
@@ -299,6 +314,16 @@ def _ranks(rank: Optional[int], world_size: Optional[int], local_ranks: Optional
     if local_ranks is None:
         local_ranks = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     return torch.distributed.get_rank(), torch.distributed.get_world_size(), local_ranks
+
+
+def _device_name(device: Any) -> str:
+    """"cuda:1", also of torch.device; "cuda" is what it is in torch."""
+    name = str(device)
+    if name == "cuda" and "torch" in sys.modules:
+        torch: Any = importlib.import_module("torch")
+        if torch.cuda.is_available():
+            return f"cuda:{torch.cuda.current_device()}"
+    return name
 
 
 def _dtype_name(dtype: Any) -> str:

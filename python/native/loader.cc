@@ -159,6 +159,11 @@ class PythonLoader {
 
 nb::dict stats_dict(const LoaderStats& stats) {
   nb::dict dict;
+  dict["device"] = text(to_string(stats.device));
+  dict["transport"] = text(stats.transport);
+  dict["device_samples"] = stats.device_samples;
+  dict["host_samples"] = stats.host_samples;
+  dict["device_seconds"] = stats.device_seconds;
   dict["batches"] = stats.batches;
   dict["samples"] = stats.samples;
   dict["damaged"] = stats.damaged;
@@ -193,7 +198,7 @@ void bind_loader(nb::module_& module) {
       .def_prop_ro("used", &PythonLoader::used, "Whether an epoch was begun, or a state restored.")
       .def(
           "stats", [](const PythonLoader& self) { return stats_dict(self.loader().stats()); },
-          nb::sig("def stats(self) -> dict[str, int | float | bool]"))
+          nb::sig("def stats(self) -> dict[str, int | float | bool | str]"))
       .def("damage", [](const PythonLoader& self) { return self.loader().damage(); })
       .def_prop_ro(
           "samples", [](const PythonLoader& self) { return self.loader().samples(); }, "Of an epoch.")

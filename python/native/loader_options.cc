@@ -47,6 +47,7 @@ void bind_choices(nb::class_<LoaderOptions>& options) {
   def_choice(options, {"dtype", &dtype_from_name, DType::bf16}, &LoaderOptions::dtype);
   def_choice(options, {"layout", &layout_from_name, Layout::nhwc}, &LoaderOptions::layout);
   def_choice(options, {"last_batch", &last_batch_from_name, LastBatch::pad}, &LoaderOptions::last_batch);
+  def_choice(options, {"transport", &transport_from_name, Transport::gds}, &LoaderOptions::transport);
   def_choice(options, {"read", &read_mode_from_name, ReadMode::unbuffered}, &LoaderOptions::read);
   options.def_prop_rw(
       "shuffle", [](const LoaderOptions& self) { return text(to_string(self.sampling.shuffle)); },
@@ -68,6 +69,11 @@ void bind_loader_options(nb::module_& module) {
       .def_prop_rw(
           "device", [](const LoaderOptions& self) { return text(self.device); },
           [](LoaderOptions& self, nb::str name) { self.device = bytes_of(std::move(name)); })
+      .def_prop_rw(
+          "decode_device", [](const LoaderOptions& self) { return text(self.decode_device); },
+          [](LoaderOptions& self, nb::str name) { self.decode_device = bytes_of(std::move(name)); })
+      .def_rw("device_memory", &LoaderOptions::device_memory)
+      .def_rw("registered_memory", &LoaderOptions::registered_memory)
       .def_rw("seed", &LoaderOptions::seed)
       .def_rw("rank", &LoaderOptions::rank)
       .def_rw("world_size", &LoaderOptions::world_size)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "imgpack/record.h"
@@ -14,7 +15,9 @@ BatchJob::BatchJob(const WorkPlan& plan, const Place& place, BatchPool& pool)
     : plan_(plan), place_(place), part_(batch_part(plan.sampler.samples(), place.first, plan.shape)) {
   draw_samples();
   labels_.assign(samples_.size(), kNoLabel);
-  memory_ = pool.take(static_cast<std::uint32_t>(part_.size()), static_cast<std::uint32_t>(samples_.size()));
+  const auto room = static_cast<std::uint32_t>(samples_.size());
+  memory_ = pool.take(static_cast<std::uint32_t>(part_.size()), room);
+  if (pool.device() != nullptr) device_ = pool.device()->begin(*memory_->device, room);
   chunks_ = (samples_.size() + plan.chunk_samples - 1) / plan.chunk_samples;
   fetched_.resize(chunks_);
   describe();
@@ -73,8 +76,56 @@ void BatchJob::fail(std::exception_ptr error) noexcept {
   if (!error_) error_ = std::move(error);
 }
 
-void BatchJob::finish() {
-  if (error_) return;
+/// Labels go along, as far as they are known: damage that only the device will find changes them.
+void BatchJob::submit() noexcept {
+  try {
+    if (error_) return;
+    if (failures_.empty()) {
+      try {
+        make_labels();
+      } catch (const Error&) {  // of a label that is no class; if it is of a damaged record, it will not matter
+        labels_made_ = false;
+      }
+    }
+    device_->submit(labels_of_batch());
+    queued_ = true;
+  } catch (...) {
+    fail(std::current_exception());
+  }
+}
+
+void BatchJob::finish() noexcept {
+  const bool submitted = queued_;
+  try {
+    if (submitted) {
+      device_->wait();
+      queued_ = false;
+      collect_device_damage();
+    }
+    if (!error_) mend();
+    if (queued_) device_->wait();
+    if (submitted) device_seconds_ = device_->device_seconds();
+  } catch (...) {
+    fail(std::current_exception());
+  }
+  device_.reset();
+}
+
+void BatchJob::collect_device_damage() {
+  const std::size_t known = failures_.size();
+  for (std::size_t index = 0; index < samples_.size(); ++index) {
+    const std::optional<std::string> reason = device_->damaged(index);
+    if (!reason) continue;
+    const auto end = failures_.begin() + static_cast<std::ptrdiff_t>(known);
+    if (std::any_of(failures_.begin(), end, [&](const auto& failure) { return failure.first == index; })) continue;
+    const Sample& sample = samples_[index];
+    failures_.emplace_back(index, record_error(plan_.sampler.shares()[sample.dataset].dataset.store(), sample.record,
+                                               ImageResult{ImageStatus::damaged, *reason}));
+  }
+}
+
+/// Damage, then labels, then mixing.
+void BatchJob::mend() {
   std::sort(failures_.begin(), failures_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   if (!failures_.empty() && plan_.options.on_damage == OnDamage::stop) {
     error_ = std::make_exception_ptr(failures_.front().second);
@@ -88,47 +139,86 @@ void BatchJob::finish() {
   }
   const bool any_good = substitute(failed);
   memory_->skipped = static_cast<std::uint32_t>(damage_.size());
-  std::copy_n(labels_.begin(), memory_->size, memory_->labels.begin());
-  try {
+  if (!labels_made_ || !failed.empty()) {
     if (any_good) {
-      if (plan_.mixer) mix();
+      make_labels();
     } else {
+      std::copy_n(labels_.begin(), memory_->size, memory_->labels.begin());
       std::fill(memory_->soft_labels.begin(), memory_->soft_labels.end(), 0.0F);
     }
-  } catch (...) {
-    error_ = std::current_exception();
+    if (device_) {
+      device_->set_labels(labels_of_batch());
+      queued_ = true;
+    }
   }
+  if (any_good && plan_.mixer) mix_images();
 }
 
 /// A copy of the nearest good sample before it, or else of the first good one, takes the place of each that failed.
 bool BatchJob::substitute(std::span<const std::size_t> failed) {
-  const std::size_t bytes = memory_->format.image_bytes();
+  if (failed.empty()) return true;
   std::vector<bool> good(samples_.size(), true);
   for (const std::size_t index : failed) good[index] = false;
   const auto first_good = std::find(good.begin(), good.end(), true);
   for (const std::size_t index : failed) {
     if (index < memory_->size) memory_->mask[index] = 0;
     if (first_good == good.end()) {  // nothing but damage: a black image without a label
-      std::memset(image(index), 0, bytes);
+      clear_image(index);
       labels_[index] = kNoLabel;
       continue;
     }
     // In ascending order: what stands before it is good by now, unless there is nothing before it.
     const std::size_t from =
         index > 0 && good[index - 1] ? index - 1 : static_cast<std::size_t>(first_good - good.begin());
-    std::memcpy(image(index), image(from), bytes);
+    copy_image(index, from);
     labels_[index] = labels_[from];
     good[index] = true;
   }
   return first_good != good.end();
 }
 
-void BatchJob::mix() {
-  const std::uint64_t key = random_key(place_.seed, place_.epoch, RandomPurpose::batch);
-  const Mix drawn = plan_.mixer->draw(key, part_.global_begin);
+void BatchJob::copy_image(std::size_t to, std::size_t from) {
+  if (device_) {
+    device_->copy_image(to, from);
+    queued_ = true;
+  } else {
+    std::memcpy(image(to), image(from), memory_->format.image_bytes());
+  }
+}
+
+void BatchJob::clear_image(std::size_t index) {
+  if (device_) {
+    device_->clear_image(index);
+    queued_ = true;
+  } else {
+    std::memset(image(index), 0, memory_->format.image_bytes());
+  }
+}
+
+Mix BatchJob::drawn_mix() const {
+  return plan_.mixer->draw(random_key(place_.seed, place_.epoch, RandomPurpose::batch), part_.global_begin);
+}
+
+void BatchJob::make_labels() {
+  std::copy_n(labels_.begin(), memory_->size, memory_->labels.begin());
+  if (plan_.mixer) plan_.mixer->mix_labels(drawn_mix(), memory_->labels, labels_.back(), memory_->soft_labels);
+  labels_made_ = true;
+}
+
+void BatchJob::mix_images() {
+  const Mix drawn = drawn_mix();
+  if (device_) {
+    if (drawn.kind == Mix::Kind::none) return;
+    device_->mix(drawn, memory_->size, has_neighbour_ ? std::optional(samples_.size() - 1) : std::nullopt);
+    queued_ = true;
+    return;
+  }
   const std::byte* const previous = has_neighbour_ ? image(samples_.size() - 1) : nullptr;
-  plan_.mixer->mix_labels(drawn, memory_->labels, labels_.back(), memory_->soft_labels);
-  plan_.mixer->mix_images(drawn, memory_->images.bytes().data(), memory_->size, previous);
+  plan_.mixer->mix_images(drawn, memory_->first_image(), memory_->size, previous);
+}
+
+BatchLabels BatchJob::labels_of_batch() const noexcept {
+  return {.labels = memory_->labels, .mask = memory_->mask, .soft_labels = memory_->soft_labels};
 }
 
 Batch BatchJob::take() {

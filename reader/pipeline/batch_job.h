@@ -1,4 +1,7 @@
 // A batch in the making: its samples, its memory, and how far it has come. Chunks of it are made on different threads.
+//
+// On the CPU: chunks made -> finish() -> take(). With a device: chunks made -> submit() -> finish(), which waits ->
+// take().
 #pragma once
 
 #include <cstddef>
@@ -11,6 +14,8 @@
 
 #include "imgpack/error.h"
 #include "imgpack/sampler.h"
+#include "reader/augment/batch_mixer.h"
+#include "reader/pipeline/batch_device.h"
 #include "reader/pipeline/batch_memory.h"
 #include "reader/pipeline/record_source.h"
 #include "reader/pipeline/work_plan.h"
@@ -27,12 +32,15 @@ class BatchJob {
     std::uint64_t order = 0;  ///< for the state
   };
 
-  /// Draws the samples and takes memory. Throws std::bad_alloc. REQUIRES: plan outlives the job.
+  /// Draws the samples and takes memory. Throws std::bad_alloc, and what the pool's device throws. REQUIRES: plan
+  /// outlives the job.
   BatchJob(const WorkPlan& plan, const Place& place, BatchPool& pool);
 
   const BatchPart& part() const noexcept { return part_; }
   /// Of this rank, and behind them, if batches are mixed and it is another rank's, the one before the first.
   const std::vector<Sample>& samples() const noexcept { return samples_; }
+  /// Who makes the samples, until the batch is finished; nullptr: the CPU.
+  DeviceJob* device() const noexcept { return device_.get(); }
   /// Where sample number `index` goes.
   std::byte* image(std::size_t index) const noexcept { return memory_->image(index); }
   void set_label(std::size_t index, std::int64_t label) noexcept { labels_[index] = label; }
@@ -49,8 +57,15 @@ class BatchJob {
   /// Notes that the whole batch can't be made. Thread-safe; the first one counts.
   void fail(std::exception_ptr error) noexcept;
 
-  /// When all chunks have been made: mixes, puts copies in the place of damaged records. Not thread-safe.
-  void finish();
+  /// Once all chunks have been made, with a device: lets it begin. Not thread-safe.
+  void submit() noexcept;
+  /// Once all chunks have been made: waits for the device, puts copies in the place of damaged records, mixes. What
+  /// goes wrong is told by take(). Not thread-safe.
+  void finish() noexcept;
+  /// Waits for what the device is doing for this batch, which will never be finished.
+  void abandon_device() noexcept { device_.reset(); }
+  /// That the device took for this batch, after finish().
+  double device_seconds() const noexcept { return device_seconds_; }
   /// The finished batch. Throws what went wrong.
   Batch take();
   /// Of this batch's own records.
@@ -59,9 +74,16 @@ class BatchJob {
  private:
   void draw_samples();
   void describe();
+  void collect_device_damage();
+  void mend();
   /// Returns whether there was anything to take copies of.
   bool substitute(std::span<const std::size_t> failed);
-  void mix();
+  void copy_image(std::size_t to, std::size_t from);
+  void clear_image(std::size_t index);
+  Mix drawn_mix() const;
+  void make_labels();
+  void mix_images();
+  BatchLabels labels_of_batch() const noexcept;
 
   const WorkPlan& plan_;
   Place place_;
@@ -70,6 +92,10 @@ class BatchJob {
   bool has_neighbour_ = false;
   std::vector<std::int64_t> labels_;  ///< of samples_
   std::shared_ptr<BatchMemory> memory_;
+  std::unique_ptr<DeviceJob> device_;  ///< works on the memory, and has to go before it
+  bool labels_made_ = false;           ///< those of the batch, from labels_
+  bool queued_ = false;                ///< something that the device has not been waited for
+  double device_seconds_ = 0;
   std::size_t chunks_ = 0;
   std::vector<std::vector<FetchedRecord>> fetched_;
   std::vector<Damage> damage_;

@@ -1,9 +1,10 @@
 #include "reader/pipeline/batch_memory.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <utility>
+
+#include "imgpack/error.h"
 
 namespace imgpack {
 
@@ -22,12 +23,13 @@ AlignedBuffer allocate(std::size_t bytes) {
 
 }  // namespace
 
-std::shared_ptr<BatchPool> BatchPool::create(const BatchFormat& format, std::size_t kept) {
-  return std::shared_ptr<BatchPool>(new BatchPool(format, kept));
+std::shared_ptr<BatchPool> BatchPool::create(const Settings& settings, std::shared_ptr<BatchDevice> device) {
+  return std::shared_ptr<BatchPool>(new BatchPool(settings, std::move(device)));
 }
 
-BatchPool::BatchPool(const BatchFormat& format, std::size_t kept) : format_(format), kept_(kept), process_(getpid()) {
-  free_.reserve(kept_);
+BatchPool::BatchPool(const Settings& settings, std::shared_ptr<BatchDevice> device)
+    : settings_(settings), device_(std::move(device)) {
+  free_.reserve(settings_.kept);
 }
 
 std::shared_ptr<BatchMemory> BatchPool::take(std::uint32_t size, std::uint32_t room) {
@@ -40,12 +42,12 @@ std::shared_ptr<BatchMemory> BatchPool::take(std::uint32_t size, std::uint32_t r
     }
   }
   if (!memory) memory = std::make_unique<BatchMemory>();
-  const std::size_t bytes = format_.image_bytes() * room;
-  if (memory->images.bytes().size() < bytes) memory->images = allocate(bytes);
-  memory->format = format_;
+  const BatchFormat& format = settings_.format;
+  memory->format = format;
   memory->size = size;
+  make_room(*memory, room);
   memory->labels.resize(size);
-  memory->soft_labels.resize(std::size_t{size} * format_.soft_classes);
+  memory->soft_labels.resize(std::size_t{size} * format.soft_classes);
   memory->mask.assign(size, 1);
   memory->records.resize(size);
   memory->datasets.resize(size);
@@ -56,10 +58,21 @@ std::shared_ptr<BatchMemory> BatchPool::take(std::uint32_t size, std::uint32_t r
           }};
 }
 
+void BatchPool::make_room(BatchMemory& memory, std::uint32_t room) const {
+  if (!device_) {
+    const std::size_t bytes = settings_.format.image_bytes() * room;
+    if (memory.images.bytes().size() < bytes) memory.images = allocate(bytes);
+  } else if (!memory.device) {  // for any batch: device memory takes long to get
+    memory.device.reset(device_->allocate(settings_.size, settings_.room).release());
+    memory.place = {.type = Device::Type::cuda, .index = device_->number()};
+  }
+}
+
 void BatchPool::give_back(std::unique_ptr<BatchMemory> memory) noexcept {
-  if (getpid() != process_) return;
+  if (!own_.here()) return;
+  if (memory->device) memory->device->release();
   const std::lock_guard lock(mutex_);
-  if (free_.size() < kept_) free_.push_back(std::move(memory));
+  if (free_.size() < settings_.kept) free_.push_back(std::move(memory));
 }
 
 std::uint32_t Batch::size() const noexcept {
@@ -92,7 +105,18 @@ std::array<std::int64_t, 4> Batch::strides() const noexcept {
 
 std::span<std::byte> Batch::images() const noexcept {
   if (!memory_) return {};
-  return memory_->images.bytes().first(memory_->format.image_bytes() * memory_->size);
+  return {memory_->first_image(), memory_->format.image_bytes() * memory_->size};
+}
+Device Batch::device() const noexcept {
+  return memory_ ? memory_->place : Device{};
+}
+void Batch::use_on(void* stream) const {
+  if (!memory_ || !memory_->device) return;
+  if (!memory_->device.get_deleter().here()) {
+    throw Error(ErrorCode::unsupported,
+                "a batch on a CUDA device: CUDA does not work in a child after fork(): start processes with spawn");
+  }
+  memory_->device->use_on(stream);
 }
 std::span<std::int64_t> Batch::labels() const noexcept {
   return memory_ ? std::span(memory_->labels) : std::span<std::int64_t>();
@@ -111,6 +135,16 @@ std::span<const std::uint64_t> Batch::records() const noexcept {
 }
 std::span<const std::uint32_t> Batch::datasets() const noexcept {
   return memory_ ? std::span<const std::uint32_t>(memory_->datasets) : std::span<const std::uint32_t>();
+}
+std::span<std::int64_t> Batch::device_labels() const noexcept {
+  return memory_ && memory_->device ? std::span(memory_->device->labels, memory_->size) : labels();
+}
+std::span<float> Batch::device_soft_labels() const noexcept {
+  return memory_ && memory_->device ? std::span(memory_->device->soft_labels, memory_->soft_labels.size())
+                                    : soft_labels();
+}
+std::span<const std::uint8_t> Batch::device_mask() const noexcept {
+  return memory_ && memory_->device ? std::span<const std::uint8_t>(memory_->device->mask, memory_->size) : mask();
 }
 std::uint64_t Batch::epoch() const noexcept {
   return memory_ ? memory_->epoch : 0;

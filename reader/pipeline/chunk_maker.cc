@@ -36,7 +36,8 @@ ImageResult check_bytes(const RecordMeta& meta, const RecordBytes& bytes) {
 /// Whether a core's caches have forgotten a sample before its batch is handed out.
 bool outgrows_caches(const WorkPlan& plan) {
   constexpr std::size_t kMostCached = std::size_t{8} << 20;
-  if (plan.mixer) return false;  // which reads the batch as soon as it is complete
+  // Both read the batch as soon as it is complete.
+  if (plan.mixer || plan.device.is_cuda()) return false;
   return plan.format.image_bytes() * plan.options.batch_size > kMostCached;
 }
 
@@ -66,6 +67,7 @@ void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>&
   }
   fetched.clear();
   count(counters_.bytes_read, std::exchange(bytes_read_, 0));
+  count(counters_.device_made, std::exchange(device_made_, 0));
   count(counters_.decode_ns, watch.lap());
   count(counters_.made, end - begin);
 }
@@ -94,10 +96,22 @@ void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedReco
                         "images one size",
                         size.width, size.height, plan_.format.image.width, plan_.format.image.height));
       }
-      result = maker_.make(meta, bytes, plan, job.image(index));
+      result = carry_out(plan, meta, bytes, job, index);
     }
   }
   if (!result.ok()) throw record_error(store, sample.record, result);
+}
+
+/// The device makes what it can, later; the rest is made here and now.
+ImageResult ChunkMaker::carry_out(const SamplePlan& plan, const RecordMeta& meta, const RecordBytes& bytes,
+                                  BatchJob& job, std::size_t index) {
+  if (job.device() == nullptr) return maker_.make(meta, bytes, plan, job.image(index));
+  DeviceJob::Placement placement = job.device()->add(index, meta, bytes, plan);
+  if (placement.result.ok() && placement.host_image != nullptr) {
+    return maker_.make(meta, bytes, plan, placement.host_image);
+  }
+  if (placement.result.ok()) ++device_made_;
+  return std::move(placement.result);
 }
 
 }  // namespace imgpack

@@ -18,16 +18,20 @@ class ChunkMaker {
   /// REQUIRES: both outlive it.
   ChunkMaker(const WorkPlan& plan, Counters& counters);
 
-  /// Makes all samples of a chunk, or those before `cancelled` becomes true. What goes wrong is noted in the job.
+  /// Makes all samples of a chunk, or hands them to the job's device, or those before `cancelled` becomes true. What
+  /// goes wrong is noted in the job.
   void make(BatchJob& job, std::size_t chunk, const std::atomic<bool>& cancelled) noexcept;
 
  private:
   void make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched);
+  ImageResult carry_out(const SamplePlan& plan, const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job,
+                        std::size_t index);
 
   const WorkPlan& plan_;
   Counters& counters_;
   SampleMaker maker_;
-  std::uint64_t bytes_read_ = 0;  ///< not counted yet
+  std::uint64_t bytes_read_ = 0;   ///< not counted yet
+  std::uint64_t device_made_ = 0;  ///< not counted yet
 };
 
 }  // namespace imgpack

@@ -9,14 +9,16 @@ namespace imgpack {
 
 /// Sums over all threads; each is added to a few times a chunk of samples, never a pixel.
 struct Counters {
-  std::atomic<std::uint64_t> made{0};     ///< samples, whether they are delivered or not
-  std::atomic<std::uint64_t> samples{0};  ///< delivered
-  std::atomic<std::uint64_t> damaged{0};  ///< of these
+  std::atomic<std::uint64_t> made{0};         ///< samples, whether they are delivered or not
+  std::atomic<std::uint64_t> device_made{0};  ///< of these, by a device
+  std::atomic<std::uint64_t> samples{0};      ///< delivered
+  std::atomic<std::uint64_t> damaged{0};      ///< of these
   std::atomic<std::uint64_t> bytes_read{0};
   std::atomic<std::uint64_t> page_faults{0};
   std::atomic<std::uint64_t> read_ns{0};
   std::atomic<std::uint64_t> decode_ns{0};
   std::atomic<std::uint64_t> mix_ns{0};
+  std::atomic<std::uint64_t> device_ns{0};
   std::atomic<std::uint64_t> idle_ns{0};
   std::atomic<std::uint64_t> wait_ns{0};
   std::atomic<std::uint64_t> batches{0};        ///< delivered

@@ -31,11 +31,15 @@ std::uint64_t disk_faults() noexcept {
 
 }  // namespace
 
-Engine::Engine(const WorkPlan& plan, Counters& counters)
+Engine::Engine(const WorkPlan& plan, Counters& counters, std::shared_ptr<BatchDevice> device)
     : plan_(plan),
       counters_(counters),
       process_(getpid()),
-      pool_(BatchPool::create(plan.format, plan.options.prefetch_batches + 1)),
+      pool_(BatchPool::create({.format = plan.format,
+                               .kept = plan.options.prefetch_batches + 1,
+                               .size = plan.options.batch_size,
+                               .room = plan.options.batch_size + (plan.mixer ? 1 : 0)},
+                              std::move(device))),
       tuner_(plan.start_threads, plan.most_threads, plan.tuning_window) {
   if (plan.options.read == ReadMode::unbuffered) unbuffered_.emplace(plan.sampler.shares());
   read_ahead_ = plan.options.read == ReadMode::ahead;
@@ -44,8 +48,8 @@ Engine::Engine(const WorkPlan& plan, Counters& counters)
   readers_.reserve(plan.options.read_threads);
 }
 
-std::shared_ptr<Engine> Engine::create(const WorkPlan& plan, Counters& counters) {
-  return {new Engine(plan, counters), [](Engine* engine) {
+std::shared_ptr<Engine> Engine::create(const WorkPlan& plan, Counters& counters, std::shared_ptr<BatchDevice> device) {
+  return {new Engine(plan, counters, std::move(device)), [](Engine* engine) {
             if (engine->in_own_process()) delete engine;
           }};
 }
@@ -67,8 +71,11 @@ Engine::~Engine() {
   work_.notify_all();
   reads_.notify_all();
   parked_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-  for (std::thread& thread : readers_) thread.join();
+  line_.notify_all();
+  for (std::vector<std::thread>* threads : {&threads_, &readers_, &completers_}) {
+    for (std::thread& thread : *threads) thread.join();
+  }
+  for (const OnDevice& item : on_device_) item.entry->job->abandon_device();
 }
 
 bool Engine::in_own_process() const noexcept {
@@ -90,7 +97,8 @@ std::shared_ptr<Run> Engine::begin(std::uint64_t epoch, std::uint64_t first, std
   run_ = next_run_ ? std::move(next_run_) : make_run(epoch, first, seed, order);
   next_run_.reset();
   start_threads();
-  work_.notify_all();
+  line_.notify_one();
+  wake_workers();
   return run_;
 }
 
@@ -112,6 +120,9 @@ void Engine::start_threads() {
   const auto reader = [this](unsigned) { return std::thread([this] { read(); }); };
   fill(threads_, 1, worker);
   if (unbuffered_) fill(readers_, plan_.options.read_threads, reader);
+  if (pool_->device() != nullptr) {
+    fill(completers_, 1, [this](unsigned) { return std::thread([this] { complete_batches(); }); });
+  }
   fill(threads_, tuner_.threads(), worker);
 }
 
@@ -120,6 +131,7 @@ void Engine::end(Run& run) noexcept {
   const std::lock_guard lock(mutex_);
   run.entries_.clear();
   if (run_.get() == &run) run_.reset();
+  line_.notify_one();
   work_.notify_all();  // whoever waits does so for the next epoch now, not for this consumer
 }
 
@@ -198,7 +210,9 @@ std::optional<Engine::Work> Engine::find_work() {
 
 std::optional<Engine::Work> Engine::find_opening() {
   const std::size_t opened = (run_ ? run_->entries_.size() : 0) + (next_run_ ? next_run_->entries_.size() : 0);
-  if (opened >= plan_.options.prefetch_batches) return std::nullopt;
+  if (opened >= plan_.options.prefetch_batches || on_device_.size() >= plan_.options.prefetch_batches) {
+    return std::nullopt;
+  }
   if (run_ && !run_->cancelled_ && exhausted(*run_) && !run_->opening_ && !next_run_ &&
       plan_.options.prefetch_next_epoch) {
     next_run_ = make_run(run_->epoch_ + 1, 0, run_->seed_, run_->order_);
@@ -220,19 +234,6 @@ std::optional<Engine::Work> Engine::find_chunk(const std::shared_ptr<Run>& run) 
     for (std::size_t chunk = entry->first_open; chunk < entry->chunks.size(); ++chunk) {
       if (entry->chunks[chunk] != Run::Chunk::ready) continue;
       entry->chunks[chunk] = Run::Chunk::taken;
-      return Work{.run = run, .entry = entry, .chunk = chunk};
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Engine::Work> Engine::find_read() const {
-  for (const std::shared_ptr<Run>& run : {run_, next_run_}) {
-    if (!run) continue;
-    for (const std::shared_ptr<Run::Entry>& entry : run->entries_) {
-      if (entry->first_unread == entry->chunks.size()) continue;
-      const std::size_t chunk = entry->first_unread++;
-      entry->chunks[chunk] = Run::Chunk::reading;
       return Work{.run = run, .entry = entry, .chunk = chunk};
     }
   }
@@ -271,6 +272,7 @@ void Engine::give_up(const std::shared_ptr<Run>& run, Lock& lock) noexcept {
     run->cancelled_ = true;
   }
   ready_.notify_all();
+  line_.notify_one();
 }
 
 /// Only while there is a consumer is a thread without work a sign that it is slow.
@@ -286,61 +288,86 @@ void Engine::open_batch(const std::shared_ptr<Run>& run, Lock& lock) {
       .epoch = run->epoch_, .first = run->next_position_, .seed = run->seed_, .order = run->order_};
   run->opening_ = true;
   run->next_position_ = batch_part(plan_.sampler.samples(), run->next_position_, plan_.shape).global_end;
+  const bool device = pool_->device() != nullptr;
+  const auto in_line = device ? on_device_.insert(on_device_.end(), {.run = run, .entry = nullptr}) : on_device_.end();
   lock.unlock();
+  std::shared_ptr<Run::Entry> entry;
+  try {
+    entry = make_entry(*run, place);
+  } catch (...) {
+    lock.lock();
+    if (device) on_device_.erase(in_line);
+    throw;
+  }
+  lock.lock();
+  run->opening_ = false;
+  if (device) in_line->entry = entry;
+  if (!run->cancelled_) {
+    run->entries_.push_back(std::move(entry));
+  } else {
+    line_.notify_one();
+  }
+  wake_workers();
+  if (unbuffered_) reads_.notify_all();
+}
+
+std::shared_ptr<Run::Entry> Engine::make_entry(Run& run, const BatchJob::Place& place) {
   auto entry = std::make_shared<Run::Entry>();
   entry->job = std::make_shared<BatchJob>(plan_, place, *pool_);
   entry->chunks.assign(entry->job->chunks(), unbuffered_ ? Run::Chunk::to_read : Run::Chunk::ready);
   entry->first_unread = unbuffered_ ? 0 : entry->chunks.size();
   entry->chunks_left = entry->chunks.size();
-  if (read_ahead()) begin_read_ahead(*run, *entry->job);
-  lock.lock();
-  run->opening_ = false;
-  if (!run->cancelled_) run->entries_.push_back(std::move(entry));
-  work_.notify_all();
-  if (unbuffered_) reads_.notify_all();
+  if (read_ahead()) begin_read_ahead(run, *entry->job);
+  return entry;
 }
 
-/// By whole blocks, the batch's window and the one behind it, or record by record. Only the thread that opens a batch
-/// gets here.
-void Engine::begin_read_ahead(Run& run, const BatchJob& job) const {
-  const Sampler sampler = plan_.sampler.with_seed(run.seed_);
-  std::optional<SampleWindow> window = sampler.window(run.epoch_, job.part().global_begin);
-  if (!window) {
-    for (const Sample& sample : job.samples()) {
-      sampler.shares()[sample.dataset].dataset.store().prefetch(sample.record, 1);
-    }
-    return;
-  }
-  const std::uint64_t last = std::min(window->end, sampler.samples() - 1);
-  const std::uint64_t wanted = sampler.window(run.epoch_, last)->end;
-  while (run.read_until_ < wanted) {
-    window = sampler.window(run.epoch_, std::max(run.read_until_, job.part().global_begin));
-    for (const RecordRange& range : window->records) {
-      sampler.shares().front().dataset.store().prefetch(range.begin, range.size());
-    }
-    run.read_until_ = window->end;
+/// With a device, chunks may take less time than waking a thread for each does: then whoever takes a chunk and leaves
+/// another one wakes the next thread.
+void Engine::wake_workers() {
+  if (pool_->device() != nullptr) {
+    work_.notify_one();
+  } else {
+    work_.notify_all();
   }
 }
 
 void Engine::make_chunk(const Work& task, std::optional<ChunkMaker>& maker, Lock& lock) {
+  Run::Entry& entry = *task.entry;
+  ++entry.workers;
+  if (pool_->device() != nullptr && task.chunk + 1 < entry.chunks.size()) work_.notify_one();
   lock.unlock();
-  if (!maker) maker.emplace(plan_, counters_);
-  const std::uint64_t faults_before = disk_faults();
-  maker->make(*task.entry->job, task.chunk, task.run->cancelled_);
-  if (const std::uint64_t faults = disk_faults() - faults_before; faults != 0) {
-    count(counters_.page_faults, faults);
-    if (plan_.options.read == ReadMode::automatic) read_ahead_.store(true, std::memory_order_relaxed);
+  try {
+    if (!maker) maker.emplace(plan_, counters_);
+    const std::uint64_t faults_before = disk_faults();
+    maker->make(*entry.job, task.chunk, task.run->cancelled_);
+    if (const std::uint64_t faults = disk_faults() - faults_before; faults != 0) {
+      count(counters_.page_faults, faults);
+      if (plan_.options.read == ReadMode::automatic) read_ahead_.store(true, std::memory_order_relaxed);
+    }
+  } catch (...) {
+    entry.job->fail(std::current_exception());
   }
   lock.lock();
-  if (--task.entry->chunks_left == 0) finish_batch(task, lock);
+  if (--entry.chunks_left == 0) finish_batch(task, lock);
+  --entry.workers;
+  if (completion_due()) line_.notify_one();
 }
 
 void Engine::finish_batch(const Work& task, Lock& lock) {
+  const bool device = pool_->device() != nullptr;
   lock.unlock();
   StopWatch watch;
-  if (!task.run->cancelled_) task.entry->job->finish();
+  if (!task.run->cancelled_) {
+    if (device) {
+      task.entry->job->submit();
+    } else {
+      task.entry->job->finish();
+    }
+  }
   count(counters_.mix_ns, watch.lap());
   lock.lock();
+  task.entry->made = true;
+  if (device) return;
   task.entry->finished = true;
   ready_.notify_all();
   tune();
@@ -357,36 +384,6 @@ void Engine::tune() noexcept {
   if (tuner_.threads() <= before) return;
   if (tuner_.threads() > threads_.size() && !stop_) start_threads();
   parked_.notify_all();
-}
-
-void Engine::read() {
-  Lock lock(mutex_);
-  while (!stop_) {
-    const std::optional<Work> task = find_read();
-    if (!task) {
-      reads_.wait(lock);
-      continue;
-    }
-    try {
-      read_chunk(*task, lock);
-    } catch (...) {
-      give_up(task->run, lock);
-    }
-  }
-}
-
-void Engine::read_chunk(const Work& task, Lock& lock) {
-  BatchJob& job = *task.entry->job;
-  lock.unlock();
-  StopWatch watch;
-  if (!task.run->cancelled_) {
-    const auto [begin, end] = job.chunk(task.chunk);
-    job.fetched(task.chunk) = unbuffered_->fetch(std::span(job.samples()).subspan(begin, end - begin));
-  }
-  count(counters_.read_ns, watch.lap());
-  lock.lock();
-  task.entry->chunks[task.chunk] = Run::Chunk::ready;
-  work_.notify_one();
 }
 
 }  // namespace imgpack

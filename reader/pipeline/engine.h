@@ -3,6 +3,10 @@
 //
 //   waiting for place -> opened (samples drawn, read-ahead begun) -> [read] -> chunks made -> finished -> taken
 //
+// With a device, the thread that made the last chunk lets the device begin, and a thread of its own waits for one batch
+// after the other and finishes it. A batch whose run is over waits in that line too, until no thread works on it and
+// the device has let go of its memory; as long as it does it counts as one of those that may be in the making.
+//
 // Everything is guarded by one mutex that is held for bookkeeping only; threads without work sleep.
 #pragma once
 
@@ -14,6 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,6 +53,8 @@ class Run {
     std::size_t first_open = 0;    ///< all chunks before are taken
     std::size_t first_unread = 0;  ///< all chunks before are read, or being read
     std::size_t chunks_left = 0;   ///< not made yet
+    std::size_t workers = 0;       ///< threads that are making chunks of it
+    bool made = false;             ///< all chunks are, and the device, if there is one, has begun
     bool finished = false;
   };
 
@@ -64,12 +71,14 @@ class Run {
 
 class Engine {
  public:
-  /// Starts no thread yet. REQUIRES: plan and counters outlive it.
+  /// Starts no thread yet. `device`: where batches are made and kept; nullptr: the CPU. REQUIRES: plan and counters
+  /// outlive it.
   ///
   /// In a child process nobody may touch what the parent's threads were at: there, engines and runs of the parent are
   /// never destroyed.
-  static std::shared_ptr<Engine> create(const WorkPlan& plan, Counters& counters);
-  /// Waits for what the threads are just doing.
+  static std::shared_ptr<Engine> create(const WorkPlan& plan, Counters& counters,
+                                        std::shared_ptr<BatchDevice> device = nullptr);
+  /// Waits for what the threads and the device are just doing.
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -92,12 +101,18 @@ class Engine {
   std::vector<Damage> damage() const;
 
  private:
-  Engine(const WorkPlan& plan, Counters& counters);
+  Engine(const WorkPlan& plan, Counters& counters, std::shared_ptr<BatchDevice> device);
   using Lock = std::unique_lock<std::mutex>;
   struct Work {
     std::shared_ptr<Run> run;
     std::shared_ptr<Run::Entry> entry;  ///< nothing: open a batch
     std::size_t chunk = 0;
+  };
+
+  /// A batch from its opening until the device has let go of it.
+  struct OnDevice {
+    std::shared_ptr<Run> run;
+    std::shared_ptr<Run::Entry> entry;  ///< nothing: it is being opened
   };
 
   void start_threads();
@@ -116,9 +131,13 @@ class Engine {
   bool exhausted(const Run& run) const noexcept;
   bool ready(const Run& run) const noexcept;
   void open_batch(const std::shared_ptr<Run>& run, Lock& lock);
+  std::shared_ptr<Run::Entry> make_entry(Run& run, const BatchJob::Place& place);
+  void wake_workers();
   void begin_read_ahead(Run& run, const BatchJob& job) const;
   void make_chunk(const Work& task, std::optional<ChunkMaker>& maker, Lock& lock);
   void finish_batch(const Work& task, Lock& lock);
+  void complete_batches();
+  bool completion_due() const noexcept;
   void tune() noexcept;
   void note(const std::vector<Damage>& found);
 
@@ -134,14 +153,17 @@ class Engine {
   std::condition_variable work_;    ///< something may be there to do
   std::condition_variable reads_;   ///< something may be there to read
   std::condition_variable parked_;  ///< the number of threads has grown
+  std::condition_variable line_;    ///< the first batch in the device's line may be made, or its run over
   std::condition_variable ready_;   ///< a batch is finished, or the run is over
   std::shared_ptr<Run> run_;        ///< that the consumer takes batches of
   std::shared_ptr<Run> next_run_;   ///< of the following epoch, begun ahead
+  std::list<OnDevice> on_device_;   ///< in the order of opening
   bool stop_ = false;
   ThreadTuner tuner_;
   std::vector<Damage> damage_;
   std::vector<std::thread> threads_;
   std::vector<std::thread> readers_;
+  std::vector<std::thread> completers_;  ///< one, with a device
 };
 
 }  // namespace imgpack

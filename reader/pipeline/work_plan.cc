@@ -17,6 +17,12 @@ namespace {
 constexpr std::uint32_t kDefaultBatchSize = 64;
 constexpr std::uint32_t kMostBatchSize = 1u << 24;
 constexpr std::uint32_t kMostChunk = 16;  ///< samples: a thread must not sit on much that others wait for
+/// Of samples that a device makes, a thread does next to nothing.
+constexpr std::uint32_t kMostDeviceChunk = 32;
+constexpr unsigned kMostDeviceParts = 8;
+/// Samples in flight that keep a device at work, and how many batches these may be.
+constexpr std::uint32_t kDeviceSamples = 1024;
+constexpr std::uint32_t kMostDeviceBatches = 30;
 constexpr unsigned kMostThreads = 4096;
 constexpr std::uint32_t kMostPrefetch = 1u << 20;
 
@@ -72,16 +78,33 @@ std::uint32_t part_size(const BatchShape& shape) {
   return (shape.global_batch_size + shape.world_size - 1) / shape.world_size;
 }
 
+Device device_of(const LoaderOptions& options) {
+  const std::optional<Device> device = device_from_name(options.device);
+  if (!device) refuse(fmt::format("there is no device '{}': it is cpu, cuda or cuda:N", options.device));
+  if (!device->is_cuda() && options.transport != Transport::automatic) {
+    refuse(fmt::format("transport {} is of CUDA devices, not of the CPU", to_string(options.transport)));
+  }
+  return *device;
+}
+
+Device decode_device_of(const LoaderOptions& options, const Device& device) {
+  if (options.decode_device.empty()) return device;
+  const std::optional<Device> decode = device_from_name(options.decode_device);
+  if (!decode || decode->type != device.type) {
+    refuse(fmt::format("device '{}' can't make batches for {}", options.decode_device, to_string(device)));
+  }
+  return *decode;
+}
+
 }  // namespace
 
 WorkPlan::WorkPlan(Sampler sampler_, LoaderOptions options_)
     : options(std::move(options_)),
+      device(device_of(options)),
+      decode_device(decode_device_of(options, device)),
       sampler(std::move(sampler_)),
       shape(shape_of(options)),
       augmenter(options.transform, options.dtype, options.layout) {
-  if (options.device != "cpu") {
-    throw Error(ErrorCode::unsupported, fmt::format("this build has no device {}, only cpu", options.device));
-  }
   if (options.threads > kMostThreads || options.read_threads > kMostThreads) {
     refuse(fmt::format("more than {} threads make no sense", kMostThreads));
   }
@@ -97,19 +120,33 @@ WorkPlan::WorkPlan(Sampler sampler_, LoaderOptions options_)
     format.soft_classes = class_count(options, sampler);
     mixer.emplace(augmenter.mixing(), options.dtype, options.layout, format.image, format.soft_classes);
   }
-  const unsigned budget = std::max(cpu_budget() / std::max(options.local_ranks, 1u), 1u);
-  start_threads = options.threads != 0 ? options.threads : budget;
-  // Beyond the CPUs there may be something to gain where threads wait for the disk.
-  most_threads = options.threads != 0 ? options.threads : 2 * budget;
-  const std::uint32_t part = part_size(shape);
-  options.batch_size = part;
+  options.device = to_string(device);
+  options.batch_size = part_size(shape);
   options.global_batch_size = shape.global_batch_size;
+  if (options.read_threads == 0) options.read_threads = 8;
+  choose_work();
+}
+
+void WorkPlan::choose_work() {
+  const unsigned budget = std::max(cpu_budget() / std::max(options.local_ranks, 1u), 1u);
+  const std::uint32_t part = options.batch_size;
+  start_threads = options.threads != 0 ? options.threads : budget;
+  most_threads = start_threads;
+  if (device.is_cuda()) {
+    // Records that the CPU has to decode need many threads; others leave most of them asleep.
+    chunk_samples = std::clamp(part / std::min(2 * start_threads, kMostDeviceParts), 1u, kMostDeviceChunk);
+    if (options.prefetch_batches == 0) {
+      options.prefetch_batches = 2 + std::min((kDeviceSamples + part - 1) / part, kMostDeviceBatches);
+    }
+    return;
+  }
+  // Beyond the CPUs there may be something to gain where threads wait for the disk.
+  if (options.threads == 0) most_threads = 2 * budget;
   chunk_samples = std::clamp(part / (2 * start_threads), 1u, kMostChunk);
   if (options.prefetch_batches == 0) {
     // Two that are being made beside the one that is used; of small batches as many as keep all threads at work.
     options.prefetch_batches = 2 + (4 * start_threads * chunk_samples + part - 1) / part;
   }
-  if (options.read_threads == 0) options.read_threads = 8;
 }
 
 }  // namespace imgpack

@@ -14,12 +14,14 @@ namespace imgpack {
 
 /// Immutable.
 struct WorkPlan {
-  /// Checks the options and chooses what they leave open. Throws invalid_argument, unsupported, and what reading the
-  /// first record's sizes throws.
+  /// Checks the options and chooses what they leave open. Whether the machine has the
+  /// device is not looked at. Throws invalid_argument, and what reading the first record's sizes throws.
   WorkPlan(Sampler sampler, LoaderOptions options);
 
   LoaderOptions options;
-  Sampler sampler;  ///< its seed is the options'; an epoch may have another one
+  Device device;         ///< where batches are
+  Device decode_device;  ///< the same, or the CUDA device that makes them
+  Sampler sampler;       ///< its seed is the options'; an epoch may have another one
   BatchShape shape;
   Augmenter augmenter;
   BatchFormat format;
@@ -28,6 +30,9 @@ struct WorkPlan {
   unsigned start_threads = 1;
   unsigned most_threads = 1;   ///< more than start_threads only where the number is to be found
   double tuning_window = 0.5;  ///< seconds that a number of threads is tried for
+
+ private:
+  void choose_work();
 };
 
 }  // namespace imgpack

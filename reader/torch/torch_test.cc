@@ -39,6 +39,9 @@ TEST_CASE("tensors share a batch's memory and keep it") {
         CHECK((y.data_ptr() == batch.labels().data()));
         copy = x.clone();
         CHECK(torch::mask(batch).all().item<bool>());
+        CHECK((torch::device_of(batch) == at::Device(at::kCPU)));
+        CHECK(at::equal(torch::images(batch, nullptr), x));  // the CPU has no streams
+        CHECK(at::equal(torch::labels(batch, nullptr), y));
       }
       CHECK((x.sizes() == at::IntArrayRef({8, 3, 20, 30})));
       CHECK((x.scalar_type() == torch::scalar_type(dtype)));

@@ -29,6 +29,12 @@ def main():
         assert [(type(images), images.shape) for images, _ in loader] == [
             (np.ndarray, (4, 3, 8, 8)), (np.ndarray, (2, 3, 8, 8))]
         try:
+            imgpack.Loader(data, device="cuda")
+        except imgpack.UnsupportedError as error:
+            assert "output='dlpack'" in str(error)
+        else:
+            raise AssertionError("NumPy arrays in the memory of a CUDA device")
+        try:
             imgpack.MapDataset(data, image="pil")
         except ImportError as error:
             assert "Pillow" in str(error)

@@ -201,7 +201,7 @@ def test_stats(packed):
 def test_arguments(packed):
     assert "18 samples, 5 batches" in repr(loader(packed))
     assert len(imgpack.Loader(os.fspath(packed), transform=CROP)) == 1
-    for options, match in (({"device": "cuda"}, "no device cuda"), ({"split": "test"}, "train, val"),
+    for options, match in (({"device": "gpu"}, "no device 'gpu'"), ({"split": "test"}, "train, val"),
                            ({"dtype": "int8"}, "'uint8', 'float32'"), ({"layout": "chw"}, "'nchw'"),
                            ({"shuffle": "yes"}, "'full', 'block', 'none'"), ({"last_batch": "keep"}, "'partial'"),
                            ({"output": "jax"}, "'torch'"), ({"on_damage": "ignore"}, "'stop' or 'skip'"),
@@ -214,6 +214,35 @@ def test_arguments(packed):
         loader(packed, batchsize=2)
     with pytest.raises(imgpack.InvalidArgumentError):  # images of different sizes, and no step to make them equal
         list(loader(packed, transform=[]))
+
+
+def test_device_arguments(packed):
+    train = loader(packed)
+    next(iter(train))
+    stats = train.stats()
+    assert stats["device"] == "cpu" and stats["transport"] == "" and stats["device_samples"] == 0
+    assert stats["host_samples"] >= 4 and stats["device_seconds"] == 0
+    for options, match in (({"transport": "pinned"}, "of CUDA devices"), ({"transport": "fast"}, "'zero_copy'"),
+                           ({"decode_device": "cuda:1"}, "can't make batches for cpu")):
+        with pytest.raises(imgpack.InvalidArgumentError, match=match):
+            loader(packed, **options)
+    with pytest.raises(imgpack.UnsupportedError, match="output='torch'"):
+        loader(packed, device=torch.device("cuda", 0), output="numpy")
+    if not torch.cuda.is_available():
+        with pytest.raises(imgpack.UnsupportedError, match="torch .* has no CUDA"):
+            loader(packed, device="cuda", output="torch")
+    with pytest.raises(imgpack.UnsupportedError):  # by the library: not in its build, or not in the machine
+        loader(packed, device="cuda:999", output="dlpack")
+
+
+def test_dlpack_for_others(packed):
+    expected = list(loader(packed, output="numpy").batches())
+    for batch, other in zip(expected, loader(packed, output="dlpack").batches()):
+        assert other.images.__dlpack_device__() == (1, 0) and other.device == "cpu"
+        other.use_on(0)  # of no meaning here
+        assert np.array_equal(np.from_dlpack(other.images), batch.images)
+        assert np.array_equal(np.from_dlpack(other.labels), batch.labels)
+        assert np.array_equal(np.from_dlpack(other.mask), batch.mask)
 
 
 @pytest.mark.parametrize("epoch", [0, 3])

@@ -129,9 +129,21 @@ def test_errors(packed, images, tmp_path):
     assert "nothing.rec" in train(tmp_path / "nothing.rec", code=1)
     assert "--epochs" in train(packed, "--epochs", 0, code=2)
     assert "--device" in train(packed, "--device", "cuda:x", code=2)
+    assert "--loader-device" in train(packed, "--loader-device", "gpu", code=2)
     assert "--checkpoint" in train(packed, "--resume", code=2)
+    if not torch.cuda.is_available():
+        assert "sees no CUDA device" in train(packed, "--device", "cuda", code=1)
     assert "batch, 97" in train(packed, "--batch-size", 97, code=1)
     assert "there is no split" in train(pack(images / "val", tmp_path / "flat.rec"), code=1)
+
+
+def test_autocast(packed):
+    options = [packed, *SMALL, "--epochs", 1, "--autocast"]
+    if int(torch.__version__.split(".")[0]) < 2:  # Debian's, whose libtorch both are linked with
+        assert "--autocast: libtorch 1." in train(*options, code=1)
+    else:
+        line, = epoch_lines(train(*options))
+        assert 0 < line.loss < 3
 
 
 def test_checkpoints_that_do_not_fit(packed, learned, tmp_path):

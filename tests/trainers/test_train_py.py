@@ -106,6 +106,10 @@ def test_errors(packed, tmp_path):
     assert "nothing.rec" in train(tmp_path / "nothing.rec", code=1)
     assert "fewer than a batch" in train(packed, "--batch-size", SAMPLES + 1, code=1)
     assert "--checkpoint" in train(packed, "--resume", code=2)
+    assert "needs --device cuda" in train(packed, "--loader-device", "cuda", code=2)
+    if not torch.cuda.is_available():
+        printed = train(packed, "--device", "cuda", code=1)
+        assert "sees no CUDA device" in printed and "Traceback" not in printed
 
 
 def seen(folder):

@@ -16,7 +16,8 @@ namespace imgpack::torch {
 
 /// Gives whole batches: `data` is images(), `target` labels() or, with MixUp or CutMix, soft_labels(). Batch size,
 /// threads and order are the loader's; DataLoaderOptions' are of no meaning, and its workers would only wait for the
-/// loader's threads (0 is right). Thread-safe where torch::data needs it: get_batch(). Copies share one loader.
+/// loader's threads (0 is right; of a CUDA device, tensors are for the current stream of the thread that calls
+/// get_batch()). Thread-safe where torch::data needs it: get_batch(). Copies share one loader.
 ///
 /// save() and load() keep the loader's state: what was fetched, not what was used, counts.
 class BatchDataset : public ::torch::data::datasets::StatefulDataset<BatchDataset, ::torch::data::Example<>> {
