@@ -35,6 +35,7 @@ struct Options {
   std::uint32_t batches = 100;
   std::uint64_t scratch_mib = 0;
   std::size_t jobs = 4;
+  std::uint32_t lanes = 0;
   bool center = false;
   std::string json;
 };
@@ -81,6 +82,7 @@ class Benchmark {
     device.format = augmenter_.format();
     device.batch = {.image = 224, .dtype = DType::f16, .layout = Layout::nchw, .soft_classes = 0};
     device.scratch_bytes = options.scratch_mib << 20;
+    device.lanes = options.lanes;
     device.stores = {&data.store()};
     cudaFree(nullptr);
     free_before_ = free_device_bytes();
@@ -159,6 +161,7 @@ int main(int argc, char** argv) try {
   app.add_option("--batches", options.batches, "batches to measure");
   app.add_option("--scratch", options.scratch_mib, "MiB of scratch memory on the device; 0: the default");
   app.add_option("--jobs", options.jobs, "batches in flight");
+  app.add_option("--lanes", options.lanes, "parts of batches made at the same time; 0: the default");
   app.add_flag("--center", options.center, "Resize(256) and CenterCrop(224)");
   app.add_option("--json", options.json, "file for the figures");
   CLI11_PARSE(app, argc, argv);

@@ -92,10 +92,11 @@ DeviceState::DeviceState(const CudaDeviceOptions& wanted)
       values(wanted.format),
       lut(ValueLut::upload(make_value_tables(wanted.format), wanted.format.dtype)) {
   const std::size_t scratch = options.scratch_bytes == 0 ? kDefaultScratch : options.scratch_bytes;
-  lane_bytes = std::max(scratch / kLanes, kLeastLane);
+  const std::size_t lane_count = options.lanes == 0 ? kLanes : options.lanes;
+  lane_bytes = std::max(scratch / lane_count, kLeastLane);
   files = RegisteredFiles::open(mappings_of(options.stores),
                                 {.transport = options.transport, .limit_bytes = options.registered_bytes});
-  for (std::size_t i = 0; i < kLanes; ++i) lanes.push_back(Lane::create());
+  for (std::size_t i = 0; i < lane_count; ++i) lanes.push_back(Lane::create());
 }
 
 }  // namespace gpu

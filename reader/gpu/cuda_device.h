@@ -21,6 +21,7 @@ struct CudaDeviceOptions {
   DeviceTransport transport = DeviceTransport::automatic;
   std::uint64_t scratch_bytes = 0;  ///< of device memory for what decoding needs, for all batches in flight; 0: chosen
   std::uint64_t registered_bytes = 0;      ///< most of the datasets' files that may be pinned; 0: half of free memory
+  std::uint32_t lanes = 0;            ///< parts of batches that are made at the same time; 0: chosen
   std::uint32_t batches_in_flight = 2;     ///< jobs that may exist at a time
   PixelFormat format;                      ///< of pixels
   BatchFormat batch;                       ///< of batches

@@ -20,6 +20,7 @@ gpu::DeviceBuffer to_device(const std::vector<T>& values, std::size_t skip = 0) 
   gpu::DeviceBuffer memory(skip + bytes);
   if (bytes != 0) {
     gpu::check(cudaMemcpy(memory.data() + skip, values.data(), bytes, cudaMemcpyHostToDevice), "copying to the device");
+    gpu::check(cudaDeviceSynchronize(), "copying to the device");  // which streams of their own do not wait for
   }
   return memory;
 }

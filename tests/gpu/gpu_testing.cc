@@ -9,6 +9,7 @@ namespace imgpack::testing {
 gpu::DeviceBuffer to_device(std::span<const std::byte> bytes) {
   gpu::DeviceBuffer buffer(bytes.size());
   gpu::check(cudaMemcpy(buffer.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "copying to the device");
+  gpu::check(cudaDeviceSynchronize(), "copying to the device");  // which streams of their own do not wait for
   return buffer;
 }
 

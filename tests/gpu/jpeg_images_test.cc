@@ -57,7 +57,7 @@ void check_all(const std::vector<ImageOutcome>& outcomes) {
 /// Indexable files of the data that IMGPACK_TEST_DATA names.
 std::deque<TestRecord> sample_records(const std::string& folder) {
   std::deque<TestRecord> records;
-  for (const std::filesystem::path& path : imgpack::jpeg::testing::files_below(folder)) {
+  for (const std::filesystem::path& path : imgpack::jpeg::testing::files_below(external_data() / folder)) {
     try {
       records.push_back(jpeg_record(read_file(path)));
     } catch (const std::runtime_error&) {  // not indexable

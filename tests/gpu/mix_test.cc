@@ -1,4 +1,5 @@
 // MixUp and CutMix on the device against those of the host.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <optional>
@@ -56,7 +57,12 @@ void check_mix(const Mix& mix, DType dtype, Layout layout, Size size, std::uint3
   const BatchMixer mixer({MixUp{}}, dtype, layout, {size.height, size.width}, 10);
   const std::byte* const predecessor = index ? batch.data() + *index * image_bytes : nullptr;
   mixer.mix_images(mix, batch.data(), count, predecessor);
-  CHECK(from_device(images.data() + skip, batch.size(), stream) == batch);
+  const Bytes mixed = from_device(images.data() + skip, batch.size(), stream);
+  const auto [here, there] = std::mismatch(batch.begin(), batch.end(), mixed.begin());
+  CAPTURE(here - batch.begin());
+  CAPTURE(here == batch.end() ? 0 : static_cast<int>(*here));
+  CAPTURE(there == mixed.end() ? 0 : static_cast<int>(*there));
+  CHECK(mixed == batch);
 }
 
 std::vector<Mix> mixes_of(Size size, std::mt19937& random) {

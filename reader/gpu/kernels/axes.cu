@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kThreads = 128;
 
 template <class Filter>
-__device__ void compute_filtered(const AxisTable& table, Filter filter) {
+__device__ inline void compute_filtered(const AxisTable& table, Filter filter) {
   const AxisRequest& request = table.request;
   const axis_math::Placement placement(request, Filter::kSupport);
   auto* const weights = reinterpret_cast<std::int32_t*>(table.numbers + 2 * request.kept);
@@ -23,14 +23,14 @@ __device__ void compute_filtered(const AxisTable& table, Filter filter) {
   }
 }
 
-__device__ void put_copy(const AxisTable& table, std::uint32_t i, const axis_math::Window& window) {
+__device__ inline void put_copy(const AxisTable& table, std::uint32_t i, const axis_math::Window& window) {
   const std::uint32_t kept = table.request.kept;
   table.numbers[i] = window.first;
   table.numbers[kept + i] = window.count;
   table.numbers[2 * kept + std::size_t{i} * table.stride] = static_cast<std::uint32_t>(kWeightOne);
 }
 
-__device__ void compute(const AxisTable& table) {
+__device__ inline void compute(const AxisTable& table) {
   const AxisRequest& request = table.request;
   if (request.interpolation == Interpolation::nearest) {
     if (threadIdx.x != 0) return;

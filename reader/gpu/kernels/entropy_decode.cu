@@ -14,13 +14,15 @@ namespace {
 
 constexpr std::uint32_t kThreads = kEntropySegments;
 constexpr std::uint32_t kLookBits = 10;
+constexpr std::uint32_t kRestBits = jpeg::kMaxCodeLength - kLookBits;
+constexpr std::uint32_t kLongCodes = 1024;  // values of 16 bits
 
 // A looked-up code: bits 0-4 its length, 5-8 how many bits of the coefficient follow, 9-15 how many zeros come before.
 // 0: longer than the lookup, or no code.
 using Code = std::uint32_t;
 constexpr std::uint32_t kEndRun = 127;
 
-__device__ Code describe(std::uint32_t byte, std::uint32_t length, bool is_dc) {
+__device__ inline Code describe(std::uint32_t byte, std::uint32_t length, bool is_dc) {
   if (is_dc) return length | byte << 5;
   const std::uint32_t run = byte >> 4;
   const std::uint32_t size = byte & 15;
@@ -29,14 +31,18 @@ __device__ Code describe(std::uint32_t byte, std::uint32_t length, bool is_dc) {
   return length | size << 5 | run << 9;
 }
 
+/// In shared memory. A code is found by its first kLookBits bits, or, where it is longer, by the next kRestBits as well.
 struct Table {
   std::uint16_t look[1u << kLookBits];
   std::uint32_t limit[jpeg::kMaxCodeLength + 1];        ///< first 16-bit value beyond the codes of this length
   std::int32_t first_symbol[jpeg::kMaxCodeLength + 1];  ///< symbol = first_symbol + code
+  std::uint32_t long_begin;                             ///< 16-bit value that longs[0] is of, a multiple of 2^kRestBits
+  std::uint16_t longs[kLongCodes];
 };
 
-/// The code at the head of 16 bits.
-__device__ Code find(const Table& table, const std::uint8_t* dht, bool is_dc, std::uint32_t bits, std::uint32_t from) {
+/// The code at the head of 16 bits, of at least `from` bits.
+__device__ inline Code find(const Table& table, const std::uint8_t* dht, bool is_dc, std::uint32_t bits,
+                            std::uint32_t from) {
   for (std::uint32_t length = from; length <= jpeg::kMaxCodeLength; ++length) {
     if (bits < table.limit[length]) {
       const auto code = static_cast<std::int32_t>(bits >> (jpeg::kMaxCodeLength - length));
@@ -46,14 +52,22 @@ __device__ Code find(const Table& table, const std::uint8_t* dht, bool is_dc, st
   return 0;
 }
 
+/// A code longer than kLookBits. Most files have few of them, all of which are in `longs`.
+__device__ inline Code find_long(const Table& table, const std::uint8_t* dht, bool is_dc, std::uint32_t bits) {
+  if (bits < table.long_begin) return 0;  // a short code of a symbol that makes no sense
+  const std::uint32_t number = bits - table.long_begin;
+  if (number < kLongCodes) return table.longs[number];
+  return find(table, dht, is_dc, bits, kLookBits + 1);
+}
+
 /// Four tables at a time: DC and AC of each pair.
 constexpr std::uint32_t kTables = 2 * kTablePairs;
 
-__device__ const std::uint8_t* dht_of(const JpegTables& tables, std::uint32_t table) {
+__device__ inline const std::uint8_t* dht_of(const JpegTables& tables, std::uint32_t table) {
   return table % 2 == 0 ? tables.dc[table / 2] : tables.ac[table / 2];
 }
 
-__device__ void build_limits(const std::uint8_t* dht, Table& table) {
+__device__ inline void build_limits(const std::uint8_t* dht, Table& table) {
   std::uint32_t code = 0;
   std::uint32_t number = 0;
   table.limit[0] = 0;
@@ -66,22 +80,34 @@ __device__ void build_limits(const std::uint8_t* dht, Table& table) {
     table.limit[length] = count == 0 ? table.limit[length - 1] : code << (jpeg::kMaxCodeLength - length);
     code <<= 1;
   }
+  // Codes grow with their length: the long ones are at the end.
+  const std::uint32_t behind_short = table.limit[kLookBits] >> kRestBits << kRestBits;
+  table.long_begin = behind_short;
 }
 
-__device__ void build_tables(const JpegTables& from, Table* tables) {
+__device__ inline void build_tables(const JpegTables& from, Table* tables) {
   if (threadIdx.x < kTables) build_limits(dht_of(from, threadIdx.x), tables[threadIdx.x]);
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < kTables << kLookBits; i += kThreads) {
     const std::uint32_t t = i >> kLookBits;
     const std::uint32_t look = i & ((1u << kLookBits) - 1);
-    const Code code = find(tables[t], dht_of(from, t), t % 2 == 0, look << (16 - kLookBits), 1);
+    const Code code = find(tables[t], dht_of(from, t), t % 2 == 0, look << kRestBits, 1);
     // Bits that are not known yet read as zeros: what depends on them is not decided here.
     tables[t].look[look] = static_cast<std::uint16_t>((code & 31) <= kLookBits ? code : 0);
+  }
+  for (std::uint32_t t = 0; t < kTables; ++t) {
+    Table& table = tables[t];
+    const std::uint32_t end = min(table.limit[jpeg::kMaxCodeLength] - table.long_begin, kLongCodes);
+    for (std::uint32_t i = threadIdx.x; i < kLongCodes; i += kThreads) {
+      const Code code =
+          i < end ? find(table, dht_of(from, t), t % 2 == 0, table.long_begin + i, kLookBits + 1) : 0;
+      table.longs[i] = static_cast<std::uint16_t>(code);
+    }
   }
 }
 
 /// Where a coefficient in zigzag order goes in the block's memory, column by column.
-__device__ void build_places(std::uint8_t* places) {
+__device__ inline void build_places(std::uint8_t* places) {
   constexpr jpeg::ZigzagOrder kOrder = jpeg::zigzag_order();
   if (threadIdx.x < jpeg::kBlockCoefficients) {
     const std::uint32_t natural = kOrder.natural[threadIdx.x];
@@ -95,7 +121,7 @@ struct BlockPlan {
   std::uint16_t component;
 };
 
-__device__ void build_block_plans(const JpegTask& task, BlockPlan* plans) {
+__device__ inline void build_block_plans(const JpegTask& task, BlockPlan* plans) {
   const jpeg::Frame& frame = task.index.frame;
   std::uint32_t block = 0;
   for (std::uint32_t c = 0; c < frame.component_count; ++c) {
@@ -107,7 +133,7 @@ __device__ void build_block_plans(const JpegTask& task, BlockPlan* plans) {
 
 /// Which of the block's segments a thread takes: long ones with long ones, so that a warp's threads end at about the
 /// same time.
-__device__ std::uint32_t place_by_length(std::uint32_t bits, std::uint32_t* all) {
+__device__ inline std::uint32_t place_by_length(std::uint32_t bits, std::uint32_t* all) {
   constexpr std::uint32_t kMost = (1u << 24) - 1;
   all[threadIdx.x] = (bits < kMost ? bits : kMost) << 7 | threadIdx.x;  // all different
   __syncthreads();
@@ -144,7 +170,7 @@ class Bits {
 
  private:
   __device__ void load() {
-    words_ = next_ < end_ ? *next_ : uint4{0, 0, 0, 0};
+    words_ = next_ < end_ ? __ldg(next_) : uint4{0, 0, 0, 0};
     ++next_;
     left_ = 4;
   }
@@ -175,7 +201,7 @@ struct Run {
   std::size_t first_block = 0;
 };
 
-__device__ Run run_of(const JpegTask& task, std::uint32_t i) {
+__device__ inline Run run_of(const JpegTask& task, std::uint32_t i) {
   const jpeg::SegmentIndex& index = task.index;
   const jpeg::McuRange& columns = task.plan.columns;
   const std::uint32_t begin = (task.first_segment + i % task.segments_in_row) * index.segment_mcus;
@@ -201,7 +227,7 @@ struct Shared {
 };
 
 /// False if the segment does not decode perfectly. DC predictors are those of shared.dc.
-__device__ bool decode(const JpegTask& task, const Shared& shared, std::int16_t (*dc)[kThreads],
+__device__ inline bool decode(const JpegTask& task, const Shared& shared, std::int16_t (*dc)[kThreads],
                        const SegmentInfo& info, const Run& run) {
   const std::uint32_t blocks_per_mcu = task.index.frame.blocks_per_mcu();
   Bits bits(task.streams + std::size_t{info.stream} * 16, info.bits, info.first_bit);
@@ -218,7 +244,7 @@ __device__ bool decode(const JpegTask& task, const Shared& shared, std::int16_t 
     const Table& table = shared.tables[number];
     Code code = table.look[head >> (32 - kLookBits)];
     if (code == 0) {
-      code = find(table, dht_of(task.tables, number), is_dc, head >> 16, kLookBits + 1);
+      code = find_long(table, dht_of(task.tables, number), is_dc, head >> 16);
       if (code == 0) return false;
     }
     const std::uint32_t length = code & 31;
@@ -252,7 +278,11 @@ __device__ bool decode(const JpegTask& task, const Shared& shared, std::int16_t 
   }
   const std::uint32_t end = bits.consumed();
   if (!run.whole) return end <= info.bits;
-  return end >= info.end_least && end <= info.end_most;
+  if (end < info.end_least || end > info.end_most) return false;
+  for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) {
+    if (info.checks_dc && dc[c][threadIdx.x] != info.end_dc[c]) return false;
+  }
+  return true;
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -274,7 +304,7 @@ __global__ void __launch_bounds__(kThreads)
   if (i >= first + count) return;
   const SegmentInfo info = task.infos[i];
   for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) shared.dc[c][threadIdx.x] = info.dc[c];
-  const bool good = info.unusual == 0 && decode(task, shared, shared.dc, info, run_of(task, i));
+  const bool good = !info.unusual && decode(task, shared, shared.dc, info, run_of(task, i));
   if (!good) left.items[atomicAdd(left.count, 1)] = {mine.task, i};
 }
 

@@ -21,7 +21,7 @@ struct Rows {
   std::uint32_t count = 0;
 };
 
-__device__ std::uint32_t add_channel(std::uint32_t sum, std::uint32_t pixel, std::uint32_t channel,
+__device__ inline std::uint32_t add_channel(std::uint32_t sum, std::uint32_t pixel, std::uint32_t channel,
                                      std::int32_t weight) {
   return static_cast<std::uint32_t>(
       add_weighted(static_cast<std::int32_t>(sum), static_cast<std::uint8_t>(pixel >> (8 * channel)), weight));
@@ -40,27 +40,49 @@ struct Sum {
   }
 };
 
-template <class MakeRow>
-__device__ void fill_tile(const StageTask& stage, const Rows& rows, std::uint32_t begin, std::uint32_t end,
-                          MakeRow make_row, Tile& tile) {
-  constexpr std::uint32_t kThreadsOfRow = kThreads / kRowsOfPass;
-  const std::uint32_t r = threadIdx.x / kThreadsOfRow;
-  if (r >= rows.count) return;
-  const auto row = make_row(stage.top + rows.first + r);
-  for (std::uint32_t x = begin + threadIdx.x % kThreadsOfRow; x < end; x += kThreadsOfRow) {
-    tile.pixels[r][x - begin] = row.pixel(stage.left + x);
+constexpr std::uint32_t kThreadsOfRow = kThreads / kRowsOfPass;
+
+/// Rows of a source that gives single pixels.
+template <class Row, class Source>
+struct SinglePixels {
+  const Source& source;
+  __device__ Row row(std::uint32_t y) const { return Row(source, y); }
+  __device__ void fill(std::uint32_t y, std::uint32_t begin, std::uint32_t end, std::uint32_t* out) const {
+    const Row pixels = row(y);
+#pragma unroll 4
+    for (std::uint32_t x = begin + threadIdx.x % kThreadsOfRow; x < end; x += kThreadsOfRow) {
+      out[x - begin] = pixels.pixel(x);
+    }
   }
-}
+};
+
+/// Rows of a source that gives four pixels at a time.
+struct Quads {
+  const JpegTask& source;
+  __device__ JpegRow row(std::uint32_t y) const { return JpegRow(source, y); }
+  __device__ void fill(std::uint32_t y, std::uint32_t begin, std::uint32_t end, std::uint32_t* out) const {
+    const QuadRow quads(source, y);
+#pragma unroll 2
+    for (std::uint32_t x = quads.begin_of(begin) + 4 * (threadIdx.x % kThreadsOfRow); x < end; x += 4 * kThreadsOfRow) {
+      const uint4 pixels = quads.pixels(x);
+      if (x >= begin) out[x - begin] = pixels.x;
+      if (x + 1 >= begin && x + 1 < end) out[x + 1 - begin] = pixels.y;
+      if (x + 2 >= begin && x + 2 < end) out[x + 2 - begin] = pixels.z;
+      if (x + 3 >= begin && x + 3 < end) out[x + 3 - begin] = pixels.w;
+    }
+  }
+};
 
 /// Result columns [from, to) from tiles.
-template <class MakeRow>
-__device__ void weigh_tile(const StageTask& stage, const Rows& rows, std::uint32_t from, std::uint32_t to,
-                           MakeRow make_row, Tile& tile) {
+template <class Source>
+__device__ inline void weigh_tile(const StageTask& stage, const Rows& rows, std::uint32_t from, std::uint32_t to,
+                           const Source& source, Tile& tile) {
   const AxisTable& axis = stage.columns;
   const std::uint32_t begin = axis.first(from);
   const std::uint32_t end = min(axis.first(to - 1) + axis.count(to - 1), stage.column_end);
   __syncthreads();  // the tile's last use is over
-  fill_tile(stage, rows, begin, end, make_row, tile);
+  const std::uint32_t r = threadIdx.x / kThreadsOfRow;
+  if (r < rows.count) source.fill(stage.top + rows.first + r, stage.left + begin, stage.left + end, tile.pixels[r]);
   __syncthreads();
   std::uint32_t* const out = stage.between + std::size_t{rows.first - stage.row_begin} * axis.request.kept;
   for (std::uint32_t i = from + threadIdx.x; i < to; i += kThreads) {
@@ -81,11 +103,11 @@ __device__ void weigh_tile(const StageTask& stage, const Rows& rows, std::uint32
 }
 
 /// Windows wider than a tile: straight from the source.
-template <class MakeRow>
-__device__ void weigh_wide(const StageTask& stage, const Rows& rows, MakeRow make_row) {
+template <class Source>
+__device__ inline void weigh_wide(const StageTask& stage, const Rows& rows, const Source& source) {
   const AxisTable& axis = stage.columns;
   for (std::uint32_t r = 0; r < rows.count; ++r) {
-    const auto row = make_row(stage.top + rows.first + r);
+    const auto row = source.row(stage.top + rows.first + r);
     std::uint32_t* const out = stage.between + std::size_t{rows.first + r - stage.row_begin} * axis.request.kept;
     for (std::uint32_t i = threadIdx.x; i < axis.request.kept; i += kThreads) {
       Sum sum;
@@ -96,12 +118,12 @@ __device__ void weigh_wide(const StageTask& stage, const Rows& rows, MakeRow mak
   }
 }
 
-template <class MakeRow>
-__device__ void make_rows(const StageTask& stage, const Rows& rows, MakeRow make_row, Tile& tile) {
-  if (stage.tile == 0) return weigh_wide(stage, rows, make_row);
+template <class Source>
+__device__ inline void make_rows(const StageTask& stage, const Rows& rows, const Source& source, Tile& tile) {
+  if (stage.tile == 0) return weigh_wide(stage, rows, source);
   const std::uint32_t kept = stage.columns.request.kept;
   for (std::uint32_t from = 0; from < kept; from += stage.tile) {
-    weigh_tile(stage, rows, from, min(from + stage.tile, kept), make_row, tile);
+    weigh_tile(stage, rows, from, min(from + stage.tile, kept), source, tile);
   }
 }
 
@@ -119,12 +141,11 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   if (stage.jpeg == kNoTask) {
-    make_rows(
-        stage, rows, [&](std::uint32_t y) { return PackedRow(stage, y); }, tile);
+    make_rows(stage, rows, SinglePixels<PackedRow, StageTask>{stage}, tile);
+  } else if (QuadRow::fits(jpegs[stage.jpeg])) {
+    make_rows(stage, rows, Quads{jpegs[stage.jpeg]}, tile);
   } else {
-    const JpegTask& jpeg = jpegs[stage.jpeg];
-    make_rows(
-        stage, rows, [&](std::uint32_t y) { return JpegRow(jpeg, y); }, tile);
+    make_rows(stage, rows, SinglePixels<JpegRow, JpegTask>{jpegs[stage.jpeg]}, tile);
   }
 }
 

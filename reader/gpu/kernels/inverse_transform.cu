@@ -11,13 +11,14 @@ namespace {
 constexpr std::uint32_t kThreads = 256;
 constexpr std::uint32_t kWarps = kThreads / 32;
 constexpr std::uint32_t kAllLanes = 0xffffffff;
+constexpr std::uint32_t kNoComponent = 0xffffffff;
 
 union Eight {
   uint4 vector;
   std::uint32_t words[4];
 };
 
-__device__ void unpack(const Eight& from, std::int16_t (&to)[8]) {
+__device__ inline void unpack(const Eight& from, std::int16_t (&to)[8]) {
 #pragma unroll
   for (std::uint32_t i = 0; i < 4; ++i) {
     to[2 * i] = static_cast<std::int16_t>(from.words[i]);
@@ -25,7 +26,7 @@ __device__ void unpack(const Eight& from, std::int16_t (&to)[8]) {
   }
 }
 
-__device__ Eight pack(const std::int16_t (&from)[8]) {
+__device__ inline Eight pack(const std::int16_t (&from)[8]) {
   Eight to;
 #pragma unroll
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -36,7 +37,7 @@ __device__ Eight pack(const std::int16_t (&from)[8]) {
 }
 
 /// Eight threads have eight values each; afterwards thread i has the i-th of each.
-__device__ void transpose(Eight& values, std::uint32_t lane) {
+__device__ inline void transpose(Eight& values, std::uint32_t lane) {
   const bool upper4 = (lane & 4) != 0;
 #pragma unroll
   for (std::uint32_t i = 0; i < 2; ++i) {
@@ -58,49 +59,69 @@ __device__ void transpose(Eight& values, std::uint32_t lane) {
   }
 }
 
-/// A group of four blocks, and which of its samples a thread has to do with.
-struct Place {
-  std::uint32_t component = 0;
-  std::uint32_t block_x = 0;  ///< of the part's component, in blocks
-  std::uint32_t block_y = 0;
-  bool inside = false;
-  std::size_t block = 0;  ///< in the order of the scan
+/// What a component's groups have in common, in shared memory: fields of a task in global memory would be read again
+/// after every store.
+struct ComponentBlocks {
+  std::uint32_t groups = 0;
+  std::uint32_t groups_wide = 0;
+  std::uint32_t blocks_wide = 0;
+  std::uint32_t h = 0;
+  std::uint32_t v = 0;
+  std::uint32_t first_block = 0;  ///< in an MCU
+  std::uint32_t mcu_blocks = 0;
+  std::uint32_t mcu_columns = 0;
+  std::int16_t* coefficients = nullptr;
+  const std::uint16_t* quant = nullptr;
+  JpegPlane plane;
 };
 
-__device__ Place place_of(const JpegTask& task, std::uint32_t group, std::uint32_t block_in_group) {
+__device__ inline ComponentBlocks blocks_of(const JpegTask& task, std::uint32_t c) {
   const jpeg::Frame& frame = task.index.frame;
-  Place place;
-  std::uint32_t first_block = 0;
-  while (place.component + 1 < frame.component_count && group >= task.block_groups(place.component)) {
-    group -= task.block_groups(place.component);
-    first_block += frame.components[place.component].h * frame.components[place.component].v;
-    ++place.component;
-  }
-  const std::uint32_t h = frame.components[place.component].h;
-  const std::uint32_t v = frame.components[place.component].v;
-  const std::uint32_t blocks_wide = task.columns() * h;
-  const std::uint32_t groups_wide = (blocks_wide + 3) / 4;
-  place.block_x = group % groups_wide * 4 + block_in_group;
-  place.block_y = group / groups_wide;
-  place.inside = place.block_x < blocks_wide;
-  const std::size_t mcu = std::size_t{place.block_y / v} * task.columns() + place.block_x / h;
-  place.block = mcu * frame.blocks_per_mcu() + first_block + place.block_y % v * h + place.block_x % h;
-  return place;
+  ComponentBlocks blocks;
+  blocks.h = frame.components[c].h;
+  blocks.v = frame.components[c].v;
+  for (std::uint32_t i = 0; i < c; ++i) blocks.first_block += frame.components[i].h * frame.components[i].v;
+  blocks.mcu_blocks = frame.blocks_per_mcu();
+  blocks.mcu_columns = task.columns();
+  blocks.blocks_wide = blocks.mcu_columns * blocks.h;
+  blocks.groups_wide = (blocks.blocks_wide + 3) / 4;
+  blocks.groups = task.block_groups(c);
+  blocks.coefficients = task.coefficients;
+  blocks.quant = task.tables.quant[c];
+  blocks.plane = task.planes[c];
+  return blocks;
 }
 
-__device__ void dequantize(const std::uint16_t* quant, std::int16_t (&values)[8]) {
-  Eight factors;
-  factors.vector = *reinterpret_cast<const uint4*>(quant);
-  std::int16_t by[8];
-  unpack(factors, by);
-#pragma unroll
-  for (std::uint32_t i = 0; i < 8; ++i) {
-    values[i] = static_cast<std::int16_t>(static_cast<std::uint32_t>(values[i]) *
-                                          static_cast<std::uint32_t>(static_cast<std::uint16_t>(by[i])));
+/// Groups one after the other, row by row, component by component.
+struct Place {
+  std::uint32_t component = 0;
+  std::uint32_t group_x = 0;
+  std::uint32_t block_y = 0;
+
+  __device__ Place(const ComponentBlocks* components, std::uint32_t group) {
+    while (group >= components[component].groups) group -= components[component++].groups;
+    block_y = group / components[component].groups_wide;
+    group_x = group - block_y * components[component].groups_wide;
   }
+  /// Of the next group, if there is one.
+  __device__ void advance(const ComponentBlocks* components) {
+    const ComponentBlocks& here = components[component];
+    if (++group_x < here.groups_wide) return;
+    group_x = 0;
+    if (++block_y * here.groups_wide < here.groups) return;
+    block_y = 0;
+    ++component;
+  }
+};
+
+/// x / step and the rest, without a division where the step is a usual one.
+__device__ inline uint2 divide(std::uint32_t x, std::uint32_t step) {
+  if (step == 1) return {x, 0};
+  if (step == 2) return {x >> 1, x & 1};
+  return {x / step, x % step};
 }
 
-__device__ uint2 to_samples(const std::int16_t (&row)[8]) {
+__device__ inline uint2 to_samples(const std::int16_t (&row)[8]) {
   std::uint32_t bytes[8];
 #pragma unroll
   for (std::uint32_t i = 0; i < 8; ++i) bytes[i] = jpeg::idct::to_sample(row[i]);
@@ -109,21 +130,27 @@ __device__ uint2 to_samples(const std::int16_t (&row)[8]) {
 }
 
 /// All threads of a warp; `lane` is that of the eight.
-__device__ void transform_group(const JpegTask& task, std::uint32_t group, std::uint32_t block_in_group,
-                                std::uint32_t lane) {
-  const Place place = place_of(task, group, block_in_group);
+__device__ inline void transform_group(const ComponentBlocks& blocks, const Place& place, const std::int16_t (&quant)[8],
+                                std::uint32_t block_in_group, std::uint32_t lane) {
+  const std::uint32_t block_x = place.group_x * 4 + block_in_group;
+  const bool inside = block_x < blocks.blocks_wide;
+  const uint2 across = divide(block_x, blocks.h);
+  const uint2 down = divide(place.block_y, blocks.v);
+  const std::uint32_t mcu = down.x * blocks.mcu_columns + across.x;
+  const std::size_t block =
+      std::size_t{mcu} * blocks.mcu_blocks + blocks.first_block + down.y * blocks.h + across.y;
+  // Past the L1 cache: a store to a line that is still on its way there makes everything behind it wait.
+  auto* const at = reinterpret_cast<uint4*>(blocks.coefficients + block * jpeg::kBlockCoefficients) + lane;
   Eight loaded{};
-  if (place.inside) {
-    auto* const at = reinterpret_cast<uint4*>(task.coefficients + place.block * jpeg::kBlockCoefficients) + lane;
-    loaded.vector = *at;
-    *at = {0, 0, 0, 0};
-  }
+  if (inside) loaded.vector = __ldcg(at);
   std::int16_t column[8];
   unpack(loaded, column);
-  dequantize(task.tables.quant[place.component] + 8 * lane, column);
   bool only_first = true;
 #pragma unroll
-  for (std::uint32_t y = 1; y < 8; ++y) only_first = only_first && column[y] == 0;
+  for (std::uint32_t y = 0; y < 8; ++y) {
+    column[y] = static_cast<std::int16_t>(std::int32_t{column[y]} * quant[y]);  // modulo 2^16
+    only_first = only_first && (y == 0 || column[y] == 0);
+  }
   // As libjpeg-turbo: a block whose coefficients are all in the first row takes another way, which overflows otherwise.
   const std::uint32_t votes = __ballot_sync(kAllLanes, only_first);
   const bool only_first_row = (votes >> (block_in_group * 8) & 0xff) == 0xff;
@@ -138,21 +165,40 @@ __device__ void transform_group(const JpegTask& task, std::uint32_t group, std::
   std::int16_t samples[8];
   unpack(handed, row);
   jpeg::idct::transform<jpeg::idct::kPass2Shift>(row, samples);
-  if (!place.inside) return;
-  const JpegPlane& plane = task.planes[place.component];
-  std::uint8_t* const to = plane.samples + std::size_t{place.block_y * 8 + lane} * plane.stride + place.block_x * 8;
+  if (!inside) return;
+  __stcg(at, uint4{0, 0, 0, 0});
+  std::uint8_t* const to =
+      blocks.plane.samples + std::size_t{place.block_y * 8 + lane} * blocks.plane.stride + block_x * 8;
   *reinterpret_cast<uint2*>(to) = to_samples(samples);
 }
 
 __global__ void __launch_bounds__(kThreads) transform_blocks(const JpegTask* tasks, const Work* work) {
+  __shared__ std::byte storage[jpeg::kMaxComponents * sizeof(ComponentBlocks)];
+  auto* const components = reinterpret_cast<ComponentBlocks*>(storage);
   const Work mine = work[blockIdx.x];
   const JpegTask& task = tasks[mine.task];
+  const std::uint32_t component_count = task.index.frame.component_count;
+  if (threadIdx.x < component_count) components[threadIdx.x] = blocks_of(task, threadIdx.x);
+  __syncthreads();
   std::uint32_t groups = 0;
-  for (std::uint32_t c = 0; c < task.index.frame.component_count; ++c) groups += task.block_groups(c);
-  const std::uint32_t first = mine.part * kInverseGroups;
-  const std::uint32_t end = min(first + kInverseGroups, groups);
-  for (std::uint32_t group = first + threadIdx.x / 32; group < end; group += kWarps) {
-    transform_group(task, group, threadIdx.x / 8 % 4, threadIdx.x % 8);
+  for (std::uint32_t c = 0; c < component_count; ++c) groups += components[c].groups;
+
+  constexpr std::uint32_t kGroupsOfWarp = kInverseGroups / kWarps;
+  const std::uint32_t first = mine.part * kInverseGroups + threadIdx.x / 32 * kGroupsOfWarp;
+  if (first >= groups) return;
+  const std::uint32_t end = min(first + kGroupsOfWarp, groups);
+  const std::uint32_t lane = threadIdx.x % 8;
+  Place place(components, first);
+  std::int16_t quant[8];
+  std::uint32_t quant_of = kNoComponent;
+  for (std::uint32_t group = first; group < end; ++group, place.advance(components)) {
+    if (place.component != quant_of) {
+      quant_of = place.component;
+      Eight factors;
+      factors.vector = *reinterpret_cast<const uint4*>(components[quant_of].quant + 8 * lane);
+      unpack(factors, quant);
+    }
+    transform_group(components[place.component], place, quant, threadIdx.x / 8 % 4, lane);
   }
 }
 

@@ -78,6 +78,62 @@ struct JpegRow {
   }
 };
 
+/// Four neighbouring pixels of a row of a decoded YCbCr image that is not subsampled, or by two both ways: most are.
+/// Values are those of JpegRow.
+class QuadRow {
+ public:
+  __device__ static bool fits(const JpegTask& task) {
+    using jpeg::Upsampling;
+    if (task.index.frame.color != jpeg::ColorModel::ycbcr) return false;
+    const Upsampling second = task.plan.components[1].upsampling;
+    return task.plan.components[0].upsampling == Upsampling::none &&
+           second == task.plan.components[2].upsampling && (second == Upsampling::none || second == Upsampling::h2v2);
+  }
+
+  __device__ QuadRow(const JpegTask& task, std::uint32_t y)
+      : row_(task, y), halved_(task.plan.components[1].upsampling == jpeg::Upsampling::h2v2) {
+    first_x_ = task.plan.columns.first * task.index.frame.mcu_width();
+    const std::uint32_t decoded_end = task.plan.columns.end * task.index.frame.components[1].h * jpeg::kBlockSize;
+    last_chroma_ = min(row_.components[1].width, decoded_end) - 1;
+  }
+  /// The first pixel of the quad that holds pixel x.
+  __device__ std::uint32_t begin_of(std::uint32_t x) const { return x - ((x - first_x_) & 3); }
+  /// Pixels [x, x + 4). REQUIRES: x is a quad's first pixel, and one of its pixels is in the part.
+  __device__ uint4 pixels(std::uint32_t x) const {
+    const std::uint32_t luma = load_4(row_.components[0].near + x);
+    const std::uint32_t second = halved_ ? upsampled(row_.components[1], x / 2) : load_4(row_.components[1].near + x);
+    const std::uint32_t third = halved_ ? upsampled(row_.components[2], x / 2) : load_4(row_.components[2].near + x);
+    return {converted(luma, second, third, 0), converted(luma, second, third, 1), converted(luma, second, third, 2),
+            converted(luma, second, third, 3)};
+  }
+
+ private:
+  __device__ static std::uint32_t load_4(const std::uint8_t* at) { return *reinterpret_cast<const std::uint32_t*>(at); }
+  __device__ static std::uint32_t converted(std::uint32_t y, std::uint32_t cb, std::uint32_t cr, std::uint32_t i) {
+    const jpeg::Rgb rgb =
+        jpeg::ycc_to_rgb(static_cast<std::uint8_t>(y >> (8 * i)), static_cast<std::uint8_t>(cb >> (8 * i)),
+                         static_cast<std::uint8_t>(cr >> (8 * i)));
+    return pack_rgb(rgb.r, rgb.g, rgb.b);
+  }
+  /// Four samples at full size, from `at` and at + 1 and those beside them.
+  __device__ std::uint32_t upsampled(const ComponentRow& row, std::uint32_t at) const {
+    const auto sum = [&row](std::uint32_t x) { return 3 * row.near[x] + row.far[x]; };
+    const std::int32_t before = sum(at == 0 ? 0 : at - 1);
+    const std::int32_t first = sum(at);
+    const std::int32_t second = sum(min(at + 1, last_chroma_));
+    const std::int32_t behind = sum(min(at + 2, last_chroma_));
+    return std::uint32_t{jpeg::upsample_h2v2(first, before, true)} |
+           std::uint32_t{jpeg::upsample_h2v2(first, second, false)} << 8 |
+           std::uint32_t{jpeg::upsample_h2v2(second, first, true)} << 16 |
+           std::uint32_t{jpeg::upsample_h2v2(second, behind, false)} << 24;
+  }
+
+  JpegRow row_;
+  bool halved_;
+  std::uint32_t first_x_;
+  std::uint32_t last_chroma_;
+};
+
 struct PackedRow {
   const std::uint8_t* row;
   __device__ PackedRow(const StageTask& stage, std::uint32_t y) : row(stage.rgb + y * stage.rgb_stride) {}

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kThreads = 64;
 constexpr std::uint32_t kBlocks = 264;
 
-__device__ bool decode(const JpegTask& task, std::uint32_t i) {
+__device__ inline bool decode(const JpegTask& task, std::uint32_t i) {
   jpeg::SegmentIndex index = task.index;
   jpeg::Frame& frame = index.frame;
   frame.scan_size = min(frame.scan_size, task.scan_end);

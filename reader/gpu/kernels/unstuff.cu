@@ -23,16 +23,16 @@ struct Extent {
   bool unusual = false;
 };
 
-__device__ Extent extent_of(const JpegTask& task, std::uint32_t segment, const jpeg::SegmentStart& start,
-                            std::uint32_t next_bit) {
+__device__ inline Extent extent_of(const JpegTask& task, std::uint32_t segment, const jpeg::SegmentStart& start,
+                            const jpeg::SegmentStart& next_start) {
   const jpeg::SegmentIndex& index = task.index;
   const jpeg::Frame& frame = index.frame;
   Extent extent;
   extent.begin = start.bit / 8;
   extent.first_bit = start.bit % 8;
   extent.is_last = segment + 1 == index.segment_count();
-  extent.end = extent.is_last ? frame.scan_size : (next_bit + 7) / 8;
-  extent.end_bits = extent.is_last ? 0 : next_bit % 8;
+  extent.end = extent.is_last ? frame.scan_size : (next_start.bit + 7) / 8;
+  extent.end_bits = extent.is_last ? 0 : next_start.bit % 8;
   extent.unusual = extent.begin < task.scan_begin || extent.end > task.scan_end || extent.end <= extent.begin;
   if (extent.unusual || frame.restart_interval == 0) return extent;
 
@@ -53,7 +53,7 @@ __device__ Extent extent_of(const JpegTask& task, std::uint32_t segment, const j
 }
 
 /// The four bytes from `at` on, the first the lowest. Reads the aligned words that hold them.
-__device__ std::uint32_t load_4(const std::uint8_t* at) {
+__device__ inline std::uint32_t load_4(const std::uint8_t* at) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
   return __funnelshift_r(words[0], words[1], (address & 3) * 8);
@@ -65,7 +65,7 @@ struct Unstuffed {
 };
 
 /// One warp. `out` gets bytes in words of four, the first the highest.
-__device__ Unstuffed unstuff(const JpegTask& task, const Extent& extent, std::uint8_t* out, std::uint32_t lane) {
+__device__ inline Unstuffed unstuff(const JpegTask& task, const Extent& extent, std::uint8_t* out, std::uint32_t lane) {
   Unstuffed result;
   std::uint32_t before = 0;  // the byte in front of the chunk
   for (std::uint32_t at = extent.begin; at < extent.end; at += kChunk) {
@@ -111,18 +111,22 @@ __device__ Unstuffed unstuff(const JpegTask& task, const Extent& extent, std::ui
   return result;
 }
 
-__device__ SegmentInfo describe(const Extent& extent, const Unstuffed& bytes, const jpeg::SegmentStart& start,
-                                std::uint32_t stream) {
+__device__ inline SegmentInfo describe(const Extent& extent, const Unstuffed& bytes, const jpeg::SegmentStart& start,
+                                const jpeg::SegmentStart& next_start, std::uint32_t stream) {
   SegmentInfo info;
   info.stream = stream;
   info.first_bit = extent.first_bit;
-  for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) info.dc[c] = start.dc[c];
+  for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) {
+    info.dc[c] = start.dc[c];
+    info.end_dc[c] = next_start.dc[c];
+  }
   info.bits = bytes.bytes * 8;
   info.end_most = extent.end_bits == 0 ? info.bits : info.bits - 8 + extent.end_bits;
   info.end_least = info.end_most;
   if (extent.is_last) info.end_least = 0;
+  info.checks_dc = !extent.is_last && !extent.before_marker;
   if (extent.before_marker) info.end_least = info.bits - 7;
-  info.unusual = bytes.odd ? 1 : 0;
+  info.unusual = bytes.odd;
   return info;
 }
 
@@ -136,15 +140,15 @@ __global__ void __launch_bounds__(kThreads) unstuff_segments(const JpegTask* tas
     const std::uint32_t segment = task.segment(i);
     const jpeg::SegmentStart start = task.index.start(segment);
     const bool is_last = segment + 1 == task.index.segment_count();
-    const std::uint32_t next_bit = is_last ? 0 : task.index.start(segment + 1).bit;
-    const Extent extent = extent_of(task, segment, start, next_bit);
+    const jpeg::SegmentStart next_start = is_last ? start : task.index.start(segment + 1);
+    const Extent extent = extent_of(task, segment, start, next_start);
     SegmentInfo info;
-    info.unusual = 1;
+    info.unusual = true;
     if (!extent.unusual) {
       // Each stream has room for its bytes, a rounding at both ends, and 16 bytes to read ahead.
       const std::uint32_t stream = (extent.begin - task.scan_begin) / 16 + 2 * i;
       const Unstuffed bytes = unstuff(task, extent, task.streams + std::size_t{stream} * 16, lane);
-      info = describe(extent, bytes, start, stream);
+      info = describe(extent, bytes, start, next_start, stream);
     }
     if (lane == 0) task.infos[i] = info;
   }

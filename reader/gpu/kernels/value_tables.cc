@@ -8,6 +8,8 @@ DeviceValueTables::DeviceValueTables(const PixelFormat& format)
     : memory_(sizeof(ValueTables)), dtype_(format.dtype), layout_(format.layout) {
   const ValueTables tables = make_value_tables(format);
   check(cudaMemcpy(memory_.data(), &tables, sizeof(tables), cudaMemcpyHostToDevice), "copying tables of values");
+  // From pageable memory it may still be on its way, and other streams do not wait for it.
+  check(cudaStreamSynchronize(nullptr), "copying tables of values");
 }
 
 BatchValues DeviceValueTables::values() const noexcept {

@@ -104,7 +104,7 @@ struct Sum {
 };
 
 /// Column x of row i of the result.
-__device__ std::uint32_t weigh(const StageTask& stage, std::uint32_t x, std::uint32_t first, std::uint32_t count,
+__device__ inline std::uint32_t weigh(const StageTask& stage, std::uint32_t x, std::uint32_t first, std::uint32_t count,
                                const std::int32_t* weights) {
   const std::uint32_t kept = stage.columns.request.kept;
   const std::uint32_t* at = stage.between + std::size_t{first - stage.row_begin} * kept + x;
@@ -114,7 +114,7 @@ __device__ std::uint32_t weigh(const StageTask& stage, std::uint32_t x, std::uin
 }
 
 /// Columns x and x + 1, which are aligned to two pixels.
-__device__ uint2 weigh_pair(const StageTask& stage, std::uint32_t x, std::uint32_t first, std::uint32_t count,
+__device__ inline uint2 weigh_pair(const StageTask& stage, std::uint32_t x, std::uint32_t first, std::uint32_t count,
                             const std::int32_t* weights) {
   const std::uint32_t kept = stage.columns.request.kept;
   const auto* at = reinterpret_cast<const uint2*>(stage.between + std::size_t{first - stage.row_begin} * kept + x);
@@ -130,7 +130,7 @@ __device__ uint2 weigh_pair(const StageTask& stage, std::uint32_t x, std::uint32
 
 /// Canvases that are the result, of even width: the usual case.
 template <class Writer>
-__device__ void make_plain_row(const StageTask& stage, std::uint32_t y, const Writer& writer) {
+__device__ inline void make_plain_row(const StageTask& stage, std::uint32_t y, const Writer& writer) {
   const std::uint32_t first = stage.rows.first(y);
   const std::uint32_t count = stage.rows.count(y);
   const std::int32_t* const weights = stage.rows.weights(y);
@@ -145,7 +145,7 @@ __device__ void make_plain_row(const StageTask& stage, std::uint32_t y, const Wr
 }
 
 template <class Writer>
-__device__ void make_row(const StageTask& stage, std::uint32_t y, const Writer& writer) {
+__device__ inline void make_row(const StageTask& stage, std::uint32_t y, const Writer& writer) {
   const std::uint32_t fill = pack_rgb(stage.fill[0], stage.fill[1], stage.fill[2]);
   const bool shown = y >= stage.place_top && y - stage.place_top < stage.rows.request.kept;
   const std::uint32_t i = shown ? y - stage.place_top : 0;
@@ -159,7 +159,7 @@ __device__ void make_row(const StageTask& stage, std::uint32_t y, const Writer& 
 }
 
 template <class Writer>
-__device__ void make_canvas_rows(const StageTask& stage, std::uint32_t part, const Writer& writer) {
+__device__ inline void make_canvas_rows(const StageTask& stage, std::uint32_t part, const Writer& writer) {
   const bool plain = !stage.pads && stage.width % kPair == 0;
   const std::uint32_t first = part * kRowsOfCanvas;
   const std::uint32_t end = min(first + kRowsOfCanvas, stage.height);

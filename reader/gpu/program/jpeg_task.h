@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kTablePairs = 2;  ///< pairs of DC and AC tables;
 inline constexpr std::uint32_t kHuffmanBytes = jpeg::kHuffmanCounts + jpeg::kMaxHuffmanSymbols;
 
 /// The file's tables, checked and copied by the host.
-struct JpegTables {
+struct alignas(16) JpegTables {
   std::uint16_t quant[jpeg::kMaxComponents][jpeg::kBlockCoefficients];  ///< in the order of coefficients in memory
   std::uint8_t dc[kTablePairs][kHuffmanBytes];                          ///< counts, then symbols
   std::uint8_t ac[kTablePairs][kHuffmanBytes];
@@ -35,9 +35,11 @@ struct SegmentInfo {
   std::uint32_t end_least = 0;  ///< where decoding its whole must end: from end_least to end_most bits
   std::uint32_t end_most = 0;
   std::uint32_t first_bit = 0;  ///< 0 to 7
-  std::int16_t dc[jpeg::kMaxComponents] = {};
+  std::int16_t dc[jpeg::kMaxComponents] = {};      ///< predictors at its beginning
+  std::int16_t end_dc[jpeg::kMaxComponents] = {};  ///< and what they must be at its end
+  bool checks_dc = false;                          ///< whether end_dc says so
   /// Restart markers inside, positions that make no sense, ...: for the plain decoder, which knows all cases.
-  std::uint16_t unusual = 0;
+  bool unusual = false;
 };
 
 struct JpegTask {
