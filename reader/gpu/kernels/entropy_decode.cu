@@ -117,8 +117,8 @@ __device__ inline void build_places(std::uint8_t* places) {
 
 /// What the decoder has to know of each block of an MCU.
 struct BlockPlan {
-  std::uint16_t pair;
-  std::uint16_t component;
+  std::uint8_t pair;
+  std::uint8_t component;
 };
 
 __device__ inline void build_block_plans(const JpegTask& task, BlockPlan* plans) {
@@ -126,7 +126,7 @@ __device__ inline void build_block_plans(const JpegTask& task, BlockPlan* plans)
   std::uint32_t block = 0;
   for (std::uint32_t c = 0; c < frame.component_count; ++c) {
     for (std::uint32_t b = 0; b < std::uint32_t{frame.components[c].h} * frame.components[c].v; ++b) {
-      plans[block++] = {task.table_pair[c], static_cast<std::uint16_t>(c)};
+      plans[block++] = {task.table_pair[c], static_cast<std::uint8_t>(c)};
     }
   }
 }
@@ -144,16 +144,39 @@ __device__ inline std::uint32_t place_by_length(std::uint32_t bits, std::uint32_
   return longer;
 }
 
+/// The next pieces of a thread's stream, in shared memory. They are copied there while earlier ones are used, without
+/// registers that would have to be waited for: thread t's are in `pieces[...][t]`.
+constexpr std::uint32_t kPieces = 4;
+constexpr std::uint32_t kWordsOfPiece = 4;
+struct Ring {
+  uint4 pieces[kPieces][kThreads];
+};
+
+/// Begins to copy 16 bytes, or to clear them where `bytes` is 0.
+__device__ inline void begin_copy(uint4* to, const uint4* from, std::uint32_t bytes) {
+  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\ncp.async.commit_group;" ::"r"(address), "l"(from),
+               "r"(bytes)
+               : "memory");
+}
+/// Until no more than `kNewer` of the thread's copies are under way.
+template <int kNewer>
+__device__ inline void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kNewer) : "memory");
+}
+
 /// The bits of a stream: the next 32 of them at any time, as zeros behind its end.
 class Bits {
  public:
-  __device__ Bits(const std::uint8_t* stream, std::uint32_t bits, std::uint32_t first_bit)
-      : next_(reinterpret_cast<const uint4*>(stream)),
-        end_(reinterpret_cast<const uint4*>(stream) + (bits + 127) / 128),
+  __device__ Bits(Ring& ring, const std::uint8_t* stream, std::uint32_t bits, std::uint32_t first_bit)
+      : ring_(reinterpret_cast<const std::uint32_t*>(&ring.pieces[0][threadIdx.x])),
+        stream_(reinterpret_cast<const uint4*>(stream)),
+        piece_count_((bits + 127) / 128),
         position_(first_bit) {
-    load();
-    high_ = take();
-    low_ = take();
+    for (std::uint32_t piece = 0; piece + 1 < kPieces; ++piece) begin(piece);
+    wait_for_copies<kPieces - 2>();
+    high_ = word(0);
+    low_ = word(1);
   }
   __device__ std::uint32_t peek() const { return __funnelshift_l(low_, high_, position_); }
   /// REQUIRES: count < 32.
@@ -161,36 +184,35 @@ class Bits {
     position_ += count;
     if (position_ >= 32) {
       position_ -= 32;
-      passed_ += 32;
       high_ = low_;
-      low_ = take();
+      if (next_ % kWordsOfPiece == 0) {
+        begin(next_ / kWordsOfPiece + kPieces - 2);
+        wait_for_copies<kPieces - 2>();
+      }
+      low_ = word(next_);
+      ++next_;
     }
   }
-  __device__ std::uint32_t consumed() const { return passed_ + position_; }
+  __device__ std::uint32_t consumed() const { return (next_ - 2) * 32 + position_; }
 
  private:
-  __device__ void load() {
-    words_ = next_ < end_ ? __ldg(next_) : uint4{0, 0, 0, 0};
-    ++next_;
-    left_ = 4;
+  __device__ void begin(std::uint32_t piece) {
+    auto* const to = reinterpret_cast<uint4*>(const_cast<std::uint32_t*>(ring_)) + piece % kPieces * kThreads;
+    const bool inside = piece < piece_count_;
+    begin_copy(to, stream_ + (inside ? piece : 0), inside ? 16 : 0);
   }
-  __device__ std::uint32_t take() {
-    const std::uint32_t word = words_.x;
-    words_.x = words_.y;
-    words_.y = words_.z;
-    words_.z = words_.w;
-    if (--left_ == 0) load();
-    return word;
+  __device__ std::uint32_t word(std::uint32_t number) const {
+    const std::uint32_t piece = number / kWordsOfPiece % kPieces;
+    return ring_[piece * kThreads * kWordsOfPiece + number % kWordsOfPiece];
   }
 
-  const uint4* next_;
-  const uint4* end_;
-  uint4 words_{};
-  std::uint32_t left_ = 0;
+  const std::uint32_t* ring_;
+  const uint4* stream_;
+  std::uint32_t piece_count_;
+  std::uint32_t next_ = 2;  ///< word of the stream
   std::uint32_t high_ = 0;
   std::uint32_t low_ = 0;
   std::uint32_t position_;
-  std::uint32_t passed_ = 0;
 };
 
 /// A segment's MCUs in the part.
@@ -219,6 +241,7 @@ __device__ inline Run run_of(const JpegTask& task, std::uint32_t i) {
 }
 
 struct Shared {
+  Ring ring;
   Table tables[kTables];
   std::uint8_t places[jpeg::kBlockCoefficients];
   BlockPlan plans[jpeg::kMaxBlocksInMcu];
@@ -226,61 +249,77 @@ struct Shared {
   std::int16_t dc[jpeg::kMaxComponents][kThreads];
 };
 
+/// A coefficient on its way to memory: where it goes is looked up while the next code is.
+struct Pending {
+  bool valid = false;
+  std::uint32_t k = 0;
+  std::uint32_t block_at = 0;  ///< index of its block's first coefficient
+  std::int16_t value = 0;
+};
+
 /// False if the segment does not decode perfectly. DC predictors are those of shared.dc.
-__device__ inline bool decode(const JpegTask& task, const Shared& shared, std::int16_t (*dc)[kThreads],
-                       const SegmentInfo& info, const Run& run) {
+__device__ inline bool decode(const JpegTask& task, Shared& shared, const SegmentInfo& info, const Run& run) {
   const std::uint32_t blocks_per_mcu = task.index.frame.blocks_per_mcu();
-  Bits bits(task.streams + std::size_t{info.stream} * 16, info.bits, info.first_bit);
-  std::int16_t* out = task.coefficients + run.first_block * jpeg::kBlockCoefficients;
+  Bits bits(shared.ring, task.streams + std::size_t{info.stream} * 16, info.bits, info.first_bit);
+  std::int16_t* const out = task.coefficients + run.first_block * jpeg::kBlockCoefficients;
   std::uint32_t skipped = run.skipped * blocks_per_mcu;
   std::uint32_t left = run.mcus * blocks_per_mcu;
   std::uint32_t block = 0;
+  std::uint32_t block_at = 0;
   BlockPlan plan = shared.plans[0];
+  std::uint32_t number = plan.pair * 2;  // of the table
   std::uint32_t k = 0;
+  std::int32_t difference = 0;
+  Pending pending;
   while (left != 0) {
     const std::uint32_t head = bits.peek();
-    const bool is_dc = k == 0;
-    const std::uint32_t number = plan.pair * 2 + (is_dc ? 0 : 1);
     const Table& table = shared.tables[number];
     Code code = table.look[head >> (32 - kLookBits)];
+    const std::uint32_t place = shared.places[pending.k];
     if (code == 0) {
-      code = find_long(table, dht_of(task.tables, number), is_dc, head >> 16);
+      code = find_long(table, dht_of(task.tables, number), number % 2 == 0, head >> 16);
       if (code == 0) return false;
     }
+    if (pending.valid) out[pending.block_at + place] = pending.value;
     const std::uint32_t length = code & 31;
     const std::uint32_t size = code >> 5 & 15;
-    k += code >> 9;
     const std::uint32_t raw = head << length;
     std::int32_t value = static_cast<std::int32_t>((raw >> 1) >> (31 - size));
     if ((raw >> 31) == 0) value -= (1 << size) - 1;
     bits.consume(length + size);
-    if (k < jpeg::kBlockCoefficients) {
-      if (is_dc) {
-        value += dc[plan.component][threadIdx.x];
-        dc[plan.component][threadIdx.x] = static_cast<std::int16_t>(value);
-      }
-      if ((size != 0 || is_dc) && skipped == 0) out[shared.places[k]] = static_cast<std::int16_t>(value);
-      ++k;
-    } else if (k < kEndRun) {
-      return false;
-    }
+    if (k == 0) difference = value;
+    const bool is_ac = k != 0;
+    k += code >> 9;
+    pending.valid = size != 0 && is_ac && k < jpeg::kBlockCoefficients && skipped == 0;
+    pending.k = k & 63;
+    pending.block_at = block_at;
+    pending.value = static_cast<std::int16_t>(value);
+    number = plan.pair * 2 + 1;
+    ++k;
     if (k >= jpeg::kBlockCoefficients) {
-      k = 0;
-      --left;
+      if (k > jpeg::kBlockCoefficients && k <= kEndRun) return false;
+      std::int16_t& predictor = shared.dc[plan.component][threadIdx.x];
+      const auto dc = static_cast<std::int16_t>(predictor + difference);
+      predictor = dc;
       if (skipped != 0) {
         --skipped;
       } else {
-        out += jpeg::kBlockCoefficients;
+        out[block_at] = dc;
+        block_at += jpeg::kBlockCoefficients;
       }
+      k = 0;
+      --left;
       if (++block == blocks_per_mcu) block = 0;
       plan = shared.plans[block];
+      number = plan.pair * 2;
     }
   }
+  if (pending.valid) out[pending.block_at + shared.places[pending.k]] = pending.value;
   const std::uint32_t end = bits.consumed();
   if (!run.whole) return end <= info.bits;
   if (end < info.end_least || end > info.end_most) return false;
   for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) {
-    if (info.checks_dc && dc[c][threadIdx.x] != info.end_dc[c]) return false;
+    if (info.checks_dc && shared.dc[c][threadIdx.x] != info.end_dc[c]) return false;
   }
   return true;
 }
@@ -304,7 +343,7 @@ __global__ void __launch_bounds__(kThreads)
   if (i >= first + count) return;
   const SegmentInfo info = task.infos[i];
   for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) shared.dc[c][threadIdx.x] = info.dc[c];
-  const bool good = !info.unusual && decode(task, shared, shared.dc, info, run_of(task, i));
+  const bool good = !info.unusual && decode(task, shared, info, run_of(task, i));
   if (!good) left.items[atomicAdd(left.count, 1)] = {mine.task, i};
 }
 

@@ -65,12 +65,13 @@ struct Unstuffed {
 };
 
 /// One warp. `out` gets bytes in words of four, the first the highest.
-__device__ inline Unstuffed unstuff(const JpegTask& task, const Extent& extent, std::uint8_t* out, std::uint32_t lane) {
+__device__ inline Unstuffed unstuff(const std::uint8_t* scan, std::uint32_t scan_end, const Extent& extent,
+                                    std::uint8_t* out, std::uint32_t lane) {
   Unstuffed result;
   std::uint32_t before = 0;  // the byte in front of the chunk
   for (std::uint32_t at = extent.begin; at < extent.end; at += kChunk) {
     const std::uint32_t mine = at + 4 * lane;
-    const std::uint32_t word = mine < extent.end ? load_4(task.scan + mine) : 0;
+    const std::uint32_t word = mine < extent.end ? load_4(scan + mine) : 0;
     std::uint32_t previous = __shfl_up_sync(kAllLanes, word >> 24, 1);
     if (lane == 0) previous = before;
     std::uint32_t kept = 0;  // a bit for each of the four bytes
@@ -100,57 +101,80 @@ __device__ inline Unstuffed unstuff(const JpegTask& task, const Extent& extent, 
     result.bytes += __shfl_sync(kAllLanes, sum, 31);
     before = __shfl_sync(kAllLanes, word >> 24, 31);
   }
+  // Decoders read whole pieces of 16 bytes.
+  if (lane < (16 - result.bytes % 16) % 16) out[(result.bytes + lane) ^ 3] = 0;
   // What follows a last byte of 0xff decides whether that is data; an entry that names a stuffed zero names no place.
-  const std::uint8_t last = task.scan[extent.end - 1];
+  const std::uint8_t last = scan[extent.end - 1];
   const bool tears_zero =
-      last == 0 && extent.end_bits != 0 && extent.end > extent.begin + 1 && task.scan[extent.end - 2] == 0xff;
-  const bool has_more = extent.end < task.scan_end;
-  const bool bare_ff = last == 0xff && !(has_more && task.scan[extent.end] == 0);
+      last == 0 && extent.end_bits != 0 && extent.end > extent.begin + 1 && scan[extent.end - 2] == 0xff;
+  const bool has_more = extent.end < scan_end;
+  const bool bare_ff = last == 0xff && !(has_more && scan[extent.end] == 0);
   const bool names_zero = extent.end_bits == 0 && !extent.is_last && !extent.before_marker && last == 0xff;
   result.odd = result.odd || tears_zero || bare_ff || names_zero;
   return result;
 }
 
-__device__ inline SegmentInfo describe(const Extent& extent, const Unstuffed& bytes, const jpeg::SegmentStart& start,
-                                const jpeg::SegmentStart& next_start, std::uint32_t stream) {
-  SegmentInfo info;
-  info.stream = stream;
+/// What is known before the bytes are.
+__device__ inline void describe(const Extent& extent, const jpeg::SegmentStart& start,
+                                const jpeg::SegmentStart& next_start, SegmentInfo& info) {
   info.first_bit = extent.first_bit;
   for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) {
     info.dc[c] = start.dc[c];
     info.end_dc[c] = next_start.dc[c];
   }
-  info.bits = bytes.bytes * 8;
-  info.end_most = extent.end_bits == 0 ? info.bits : info.bits - 8 + extent.end_bits;
-  info.end_least = info.end_most;
-  if (extent.is_last) info.end_least = 0;
   info.checks_dc = !extent.is_last && !extent.before_marker;
-  if (extent.before_marker) info.end_least = info.bits - 7;
+  info.unusual = extent.unusual;
+}
+
+__device__ inline void complete(const Extent& extent, const Unstuffed& bytes, SegmentInfo& info) {
+  const std::uint32_t bits = bytes.bytes * 8;
+  info.bits = bits;
+  info.end_most = extent.end_bits == 0 ? bits : bits - 8 + extent.end_bits;
+  info.end_least = extent.is_last ? 0 : extent.before_marker ? bits - 7 : info.end_most;
   info.unusual = bytes.odd;
-  return info;
+}
+
+/// Segment `i` and the one behind it in the image, whether the part needs that or not.
+__device__ inline void find_extent(const JpegTask& task, std::uint32_t i, jpeg::SegmentStart& start,
+                                   jpeg::SegmentStart& next_start, Extent& extent) {
+  const std::uint32_t segment = task.segment(i);
+  start = task.index.start(segment);
+  next_start = segment + 1 == task.index.segment_count() ? start : task.index.start(segment + 1);
+  extent = extent_of(task, segment, start, next_start);
 }
 
 __global__ void __launch_bounds__(kThreads) unstuff_segments(const JpegTask* tasks, const Work* work) {
+  __shared__ alignas(Extent) std::byte storage[kUnstuffSegments * sizeof(Extent)];
+  auto* const extents = reinterpret_cast<Extent*>(storage);
   const Work mine = work[blockIdx.x];
   const JpegTask& task = tasks[mine.task];
-  const std::uint32_t lane = threadIdx.x % 32;
-  const std::uint32_t count = task.segments();
   const std::uint32_t first = mine.part * kUnstuffSegments;
-  for (std::uint32_t i = first + threadIdx.x / 32; i < count && i < first + kUnstuffSegments; i += kWarps) {
-    const std::uint32_t segment = task.segment(i);
-    const jpeg::SegmentStart start = task.index.start(segment);
-    const bool is_last = segment + 1 == task.index.segment_count();
-    const jpeg::SegmentStart next_start = is_last ? start : task.index.start(segment + 1);
-    const Extent extent = extent_of(task, segment, start, next_start);
+  const std::uint32_t count = min(task.segments() - first, kUnstuffSegments);
+  if (threadIdx.x < count) {
+    Extent extent;
+    jpeg::SegmentStart start;
+    jpeg::SegmentStart next_start;
+    find_extent(task, first + threadIdx.x, start, next_start, extent);
+    extents[threadIdx.x] = extent;
     SegmentInfo info;
-    info.unusual = true;
-    if (!extent.unusual) {
-      // Each stream has room for its bytes, a rounding at both ends, and 16 bytes to read ahead.
-      const std::uint32_t stream = (extent.begin - task.scan_begin) / 16 + 2 * i;
-      const Unstuffed bytes = unstuff(task, extent, task.streams + std::size_t{stream} * 16, lane);
-      info = describe(extent, bytes, start, next_start, stream);
-    }
-    if (lane == 0) task.infos[i] = info;
+    // Each stream has room for its bytes, a rounding at both ends, and 16 bytes to read ahead.
+    info.stream = (extent.begin - task.scan_begin) / 16 + 2 * (first + threadIdx.x);
+    describe(extent, start, next_start, info);
+    task.infos[first + threadIdx.x] = info;
+  }
+  __syncthreads();
+  // Fields of the task would be read again after every store.
+  const std::uint8_t* const scan = task.scan;
+  const std::uint32_t scan_begin = task.scan_begin;
+  const std::uint32_t scan_end = task.scan_end;
+  std::uint8_t* const streams = task.streams;
+  SegmentInfo* const infos = task.infos + first;
+  for (std::uint32_t s = threadIdx.x / 32; s < count; s += kWarps) {
+    const Extent extent = extents[s];
+    if (extent.unusual) continue;
+    const std::uint32_t stream = (extent.begin - scan_begin) / 16 + 2 * (first + s);
+    const Unstuffed bytes = unstuff(scan, scan_end, extent, streams + std::size_t{stream} * 16, threadIdx.x % 32);
+    if (threadIdx.x % 32 == 0) complete(extent, bytes, infos[s]);
   }
 }
 
