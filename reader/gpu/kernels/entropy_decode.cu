@@ -193,6 +193,13 @@ class Bits {
       ++next_;
     }
   }
+  /// Goes behind the restart marker of that number, if nothing but the rest of a byte comes before it. T.81 E.2.4.
+  __device__ bool take_restart_marker(std::uint32_t number) {
+    consume((8 - position_ % 8) % 8);
+    if (peek() >> 16 != 0xffd0 + number % 8) return false;
+    consume(16);
+    return true;
+  }
   __device__ std::uint32_t consumed() const { return (next_ - 2) * 32 + position_; }
 
  private:
@@ -220,6 +227,7 @@ struct Run {
   std::uint32_t mcus = 0;     ///< to be decoded
   std::uint32_t skipped = 0;  ///< of these, that lie before the part
   bool whole = false;         ///< its end is reached
+  std::uint32_t first_mcu = 0;  ///< number in the image
   std::size_t first_block = 0;
 };
 
@@ -235,6 +243,7 @@ __device__ inline Run run_of(const JpegTask& task, std::uint32_t i) {
   run.skipped = begin < columns.first ? columns.first - begin : 0;
   run.whole = end == whole_end;
   const std::uint32_t row = i / task.segments_in_row;
+  run.first_mcu = (task.plan.rows.first + row) * per_row + begin;
   run.first_block =
       (std::size_t{row} * task.columns() + (begin + run.skipped - columns.first)) * index.frame.blocks_per_mcu();
   return run;
@@ -247,6 +256,19 @@ struct Shared {
   BlockPlan plans[jpeg::kMaxBlocksInMcu];
   std::uint32_t order[kThreads];
   std::int16_t dc[jpeg::kMaxComponents][kThreads];
+};
+
+/// Restart markers, where there are any.
+struct Restarts {
+  std::uint32_t interval;  ///< MCUs; 0: none
+  std::uint32_t until;     ///< MCUs up to the next one
+  std::uint32_t number;    ///< of the next one
+
+  __device__ Restarts(std::uint32_t interval_, std::uint32_t first_mcu) : interval(interval_), until(0), number(0) {
+    if (interval == 0) return;
+    until = interval - first_mcu % interval;
+    number = first_mcu / interval;
+  }
 };
 
 /// A coefficient on its way to memory: where it goes is looked up while the next code is.
@@ -271,6 +293,7 @@ __device__ inline bool decode(const JpegTask& task, Shared& shared, const Segmen
   std::uint32_t k = 0;
   std::int32_t difference = 0;
   Pending pending;
+  Restarts restarts(task.index.frame.restart_interval, run.first_mcu);
   while (left != 0) {
     const std::uint32_t head = bits.peek();
     const Table& table = shared.tables[number];
@@ -309,19 +332,27 @@ __device__ inline bool decode(const JpegTask& task, Shared& shared, const Segmen
       }
       k = 0;
       --left;
-      if (++block == blocks_per_mcu) block = 0;
+      if (++block == blocks_per_mcu) {
+        block = 0;
+        // Behind the run's last MCU only where the next segment begins behind the marker.
+        if (--restarts.until == 0 && restarts.interval != 0 && (left != 0 || (run.whole && info.checks_end))) {
+          if (!bits.take_restart_marker(restarts.number++)) return false;
+          for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) shared.dc[c][threadIdx.x] = 0;
+          restarts.until = restarts.interval;
+        }
+      }
       plan = shared.plans[block];
       number = plan.pair * 2;
     }
   }
   if (pending.valid) out[pending.block_at + shared.places[pending.k]] = pending.value;
   const std::uint32_t end = bits.consumed();
-  if (!run.whole) return end <= info.bits;
-  if (end < info.end_least || end > info.end_most) return false;
+  if (!run.whole || !info.checks_end) return end <= info.bits;
+  bool same = end == info.end;
   for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) {
-    if (info.checks_dc && shared.dc[c][threadIdx.x] != info.end_dc[c]) return false;
+    same = same && shared.dc[c][threadIdx.x] == info.end_dc[c];
   }
-  return true;
+  return same;
 }
 
 __global__ void __launch_bounds__(kThreads)

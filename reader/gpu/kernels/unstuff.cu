@@ -18,8 +18,8 @@ struct Extent {
   std::uint32_t end = 0;        ///< behind its last byte
   std::uint32_t first_bit = 0;  ///< in its first byte
   std::uint32_t end_bits = 0;   ///< of its last byte that belong to it; 0: all
+  std::uint32_t markers = 0;    ///< for restarts, that it must hold
   bool is_last = false;         ///< of the image: it ends anywhere
-  bool before_marker = false;   ///< a restart marker follows; `end` is in front of that
   bool unusual = false;
 };
 
@@ -34,44 +34,45 @@ __device__ inline Extent extent_of(const JpegTask& task, std::uint32_t segment, 
   extent.end = extent.is_last ? frame.scan_size : (next_start.bit + 7) / 8;
   extent.end_bits = extent.is_last ? 0 : next_start.bit % 8;
   extent.unusual = extent.begin < task.scan_begin || extent.end > task.scan_end || extent.end <= extent.begin;
-  if (extent.unusual || frame.restart_interval == 0) return extent;
-
+  if (frame.restart_interval == 0) return extent;
   const std::uint32_t row = segment / index.segments_per_row();
   const std::uint32_t column = segment % index.segments_per_row() * index.segment_mcus;
   const std::uint32_t first = row * frame.mcus_per_row() + column;
-  const std::uint32_t left = frame.mcus_per_row() - column;
-  const std::uint32_t next = first + (index.segment_mcus < left ? index.segment_mcus : left);
-  extent.unusual = (next - 1) / frame.restart_interval != first / frame.restart_interval;  // a marker inside
-  if (extent.is_last || next % frame.restart_interval != 0) return extent;
-  const std::uint32_t number = next / frame.restart_interval - 1;
-  const bool has_marker = extent.end_bits == 0 && extent.end >= extent.begin + 3 && task.scan[extent.end - 2] == 0xff &&
-                          task.scan[extent.end - 1] == 0xd0 + (number & 7) && task.scan[extent.end - 3] != 0xff;
-  extent.unusual = extent.unusual || !has_marker;
-  extent.before_marker = true;
-  extent.end -= 2;
+  const std::uint32_t next = first + min(index.segment_mcus, frame.mcus_per_row() - column);
+  extent.markers = (extent.is_last ? next - 1 : next) / frame.restart_interval - first / frame.restart_interval;
   return extent;
 }
 
-/// The four bytes from `at` on, the first the lowest. Reads the aligned words that hold them.
-__device__ inline std::uint32_t load_4(const std::uint8_t* at) {
+/// The next four bytes, of which the first `count` mean something; the first is the lowest. Reads the aligned words that
+/// hold those.
+__device__ inline std::uint32_t load_4(const std::uint8_t* at, std::uint32_t count) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
-  return __funnelshift_r(words[0], words[1], (address & 3) * 8);
+  const std::uint32_t shift = address & 3;
+  return __funnelshift_r(words[0], shift + count > 4 ? words[1] : 0, shift * 8);
 }
 
 struct Unstuffed {
   std::uint32_t bytes = 0;
-  bool odd = false;  ///< a marker, or an end that tears a stuffed byte
+  std::uint32_t markers = 0;  ///< for restarts
+  bool odd = false;           ///< another marker, or an end that tears a stuffed byte
 };
 
-/// One warp. `out` gets bytes in words of four, the first the highest.
-__device__ inline Unstuffed unstuff(const std::uint8_t* scan, std::uint32_t scan_end, const Extent& extent,
-                                    std::uint8_t* out, std::uint32_t lane) {
+struct Scan {
+  const std::uint8_t* bytes;
+  std::uint32_t begin;
+  std::uint32_t end;
+  bool has_restarts;
+};
+
+/// One warp. `out` gets bytes in words of four, the first the highest. Restart markers stay where they are: decoders
+/// know where to expect them.
+__device__ inline Unstuffed unstuff(const Scan& scan, const Extent& extent, std::uint8_t* out, std::uint32_t lane) {
   Unstuffed result;
   std::uint32_t before = 0;  // the byte in front of the chunk
   for (std::uint32_t at = extent.begin; at < extent.end; at += kChunk) {
     const std::uint32_t mine = at + 4 * lane;
-    const std::uint32_t word = mine < extent.end ? load_4(scan + mine) : 0;
+    const std::uint32_t word = mine < extent.end ? load_4(scan.bytes + mine, min(extent.end - mine, 4U)) : 0;
     std::uint32_t previous = __shfl_up_sync(kAllLanes, word >> 24, 1);
     if (lane == 0) previous = before;
     std::uint32_t kept = 0;  // a bit for each of the four bytes
@@ -81,7 +82,9 @@ __device__ inline Unstuffed unstuff(const std::uint8_t* scan, std::uint32_t scan
       const std::uint32_t byte = (word >> (8 * i)) & 0xff;
       const bool inside = mine + i < extent.end;
       const bool behind_ff = previous == 0xff;
-      odd = odd || (inside && behind_ff && byte != 0);
+      const bool restarts = scan.has_restarts && inside && behind_ff && (byte & 0xf8) == 0xd0;
+      if (scan.has_restarts) result.markers += __popc(__ballot_sync(kAllLanes, restarts));
+      odd = odd || (inside && behind_ff && byte != 0 && !restarts);
       if (inside && !(behind_ff && byte == 0)) kept |= 1u << i;
       previous = byte;
     }
@@ -104,13 +107,13 @@ __device__ inline Unstuffed unstuff(const std::uint8_t* scan, std::uint32_t scan
   // Decoders read whole pieces of 16 bytes.
   if (lane < (16 - result.bytes % 16) % 16) out[(result.bytes + lane) ^ 3] = 0;
   // What follows a last byte of 0xff decides whether that is data; an entry that names a stuffed zero names no place.
-  const std::uint8_t last = scan[extent.end - 1];
+  const std::uint8_t last = scan.bytes[extent.end - 1];
   const bool tears_zero =
-      last == 0 && extent.end_bits != 0 && extent.end > extent.begin + 1 && scan[extent.end - 2] == 0xff;
-  const bool has_more = extent.end < scan_end;
-  const bool bare_ff = last == 0xff && !(has_more && scan[extent.end] == 0);
-  const bool names_zero = extent.end_bits == 0 && !extent.is_last && !extent.before_marker && last == 0xff;
-  result.odd = result.odd || tears_zero || bare_ff || names_zero;
+      last == 0 && extent.end_bits != 0 && extent.end > extent.begin + 1 && scan.bytes[extent.end - 2] == 0xff;
+  const bool has_more = extent.end < scan.end;
+  const bool bare_ff = last == 0xff && !(has_more && scan.bytes[extent.end] == 0);
+  const bool names_zero = extent.end_bits == 0 && !extent.is_last && last == 0xff;
+  result.odd = result.odd || result.markers != extent.markers || tears_zero || bare_ff || names_zero;
   return result;
 }
 
@@ -122,15 +125,14 @@ __device__ inline void describe(const Extent& extent, const jpeg::SegmentStart& 
     info.dc[c] = start.dc[c];
     info.end_dc[c] = next_start.dc[c];
   }
-  info.checks_dc = !extent.is_last && !extent.before_marker;
+  info.checks_end = !extent.is_last;
   info.unusual = extent.unusual;
 }
 
 __device__ inline void complete(const Extent& extent, const Unstuffed& bytes, SegmentInfo& info) {
   const std::uint32_t bits = bytes.bytes * 8;
   info.bits = bits;
-  info.end_most = extent.end_bits == 0 ? bits : bits - 8 + extent.end_bits;
-  info.end_least = extent.is_last ? 0 : extent.before_marker ? bits - 7 : info.end_most;
+  info.end = extent.end_bits == 0 ? bits : bits - 8 + extent.end_bits;
   info.unusual = bytes.odd;
 }
 
@@ -164,16 +166,14 @@ __global__ void __launch_bounds__(kThreads) unstuff_segments(const JpegTask* tas
   }
   __syncthreads();
   // Fields of the task would be read again after every store.
-  const std::uint8_t* const scan = task.scan;
-  const std::uint32_t scan_begin = task.scan_begin;
-  const std::uint32_t scan_end = task.scan_end;
+  const Scan scan{task.scan, task.scan_begin, task.scan_end, task.index.frame.restart_interval != 0};
   std::uint8_t* const streams = task.streams;
   SegmentInfo* const infos = task.infos + first;
   for (std::uint32_t s = threadIdx.x / 32; s < count; s += kWarps) {
     const Extent extent = extents[s];
     if (extent.unusual) continue;
-    const std::uint32_t stream = (extent.begin - scan_begin) / 16 + 2 * (first + s);
-    const Unstuffed bytes = unstuff(scan, scan_end, extent, streams + std::size_t{stream} * 16, threadIdx.x % 32);
+    const std::uint32_t stream = (extent.begin - scan.begin) / 16 + 2 * (first + s);
+    const Unstuffed bytes = unstuff(scan, extent, streams + std::size_t{stream} * 16, threadIdx.x % 32);
     if (threadIdx.x % 32 == 0) complete(extent, bytes, infos[s]);
   }
 }

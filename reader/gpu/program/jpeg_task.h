@@ -32,13 +32,12 @@ struct JpegPlane {
 struct SegmentInfo {
   std::uint32_t stream = 0;     ///< where its unstuffed bytes begin, in units of 16 bytes from JpegTask::streams
   std::uint32_t bits = 0;       ///< how many bits there are
-  std::uint32_t end_least = 0;  ///< where decoding its whole must end: from end_least to end_most bits
-  std::uint32_t end_most = 0;
+  std::uint32_t end = 0;        ///< where decoding its whole must end, in bits
   std::uint32_t first_bit = 0;  ///< 0 to 7
   std::int16_t dc[jpeg::kMaxComponents] = {};      ///< predictors at its beginning
   std::int16_t end_dc[jpeg::kMaxComponents] = {};  ///< and what they must be at its end
-  bool checks_dc = false;                          ///< whether end_dc says so
-  /// Restart markers inside, positions that make no sense, ...: for the plain decoder, which knows all cases.
+  bool checks_end = false;                         ///< not for the image's last one, which ends anywhere
+  /// Positions that make no sense, markers that do not belong there, ...: for the plain decoder, which knows all cases.
   bool unusual = false;
 };
 
