@@ -49,6 +49,20 @@ double cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+/// CPU time of the calling thread.
+double thread_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Where it goes, in seconds.
+struct HostTime {
+  double plan = 0;
+  double submit = 0;
+  double wait = 0;
+};
+
 struct InFlight {
   std::unique_ptr<DeviceMemory> memory;
   std::unique_ptr<DeviceJob> job;
@@ -60,6 +74,7 @@ struct Result {
   double device_bytes = 0;
   std::uint64_t host_images = 0;
   std::uint64_t damaged = 0;
+  HostTime host;
 };
 
 std::uint64_t free_device_bytes() {
@@ -120,6 +135,7 @@ class Benchmark {
     if (spare.empty()) spare.push_back(device_->allocate(options_.batch, options_.batch));
     made.memory = std::move(spare.back());
     spare.pop_back();
+    const double begun = thread_seconds();
     made.job = device_->begin(*made.memory, options_.batch);
     const StoreReader& store = data_.store();
     for (std::uint32_t i = 0; i < options_.batch; ++i) {
@@ -129,13 +145,18 @@ class Benchmark {
       const auto placement = made.job->add(i, meta, store.bytes(record), std::get<SamplePlan>(plan));
       result_.host_images += placement.host_image != nullptr ? 1 : 0;
     }
+    const double planned = thread_seconds();
     made.job->submit({.labels = labels_, .mask = mask_, .soft_labels = {}});
+    result_.host.plan += planned - begun;
+    result_.host.submit += thread_seconds() - planned;
     return made;
   }
   std::unique_ptr<DeviceMemory> finish(std::deque<InFlight>& flying) {
     InFlight done = std::move(flying.front());
     flying.pop_front();
+    const double begun = thread_seconds();
     done.job->wait();
+    result_.host.wait += thread_seconds() - begun;
     for (std::uint32_t i = 0; i < options_.batch; ++i) result_.damaged += done.job->damaged(i) ? 1 : 0;
     return std::move(done.memory);
   }
@@ -168,6 +189,7 @@ int main(int argc, char** argv) try {
   const Dataset data = Dataset::open(options.file);
   Benchmark benchmark(data, options);
   const Result result = benchmark.run();
+  const auto per_image = [&](double seconds) { return seconds * 1e9 / options.batch / options.batches; };
   fmt::print(
       "batch {} {}: {:.0f} images/s, {:.2f} CPU cores, {:.0f} MB of device memory, {} by the host, {} damaged\n"
       "  {}\n",
