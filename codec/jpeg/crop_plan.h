@@ -88,6 +88,11 @@ IMGPACK_HD inline CropPlan plan_crop(const Frame& frame, const Rect& crop) {
   plan.columns = {frame.mcus_per_row(), 0};
   plan.rows = {frame.mcu_rows(), 0};
   for (std::uint32_t c = 0; c < frame.component_count; ++c) {
+    if (c != 0 && frame.components[c].h == frame.components[c - 1].h &&
+        frame.components[c].v == frame.components[c - 1].v) {
+      plan.components[c] = plan.components[c - 1];  // and needs the same MCUs
+      continue;
+    }
     const ComponentPlan component = plan_component(frame, c);
     crop_plan::cover(plan.columns, crop.x, crop.x + crop.width, component.step_h,
                      component.needs_columns_beside() ? 1 : 0, component.width, kBlockSize * frame.components[c].h);

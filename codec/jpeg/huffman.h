@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "codec/host_device.h"
 #include "codec/jpeg/frame.h"
@@ -77,19 +78,31 @@ IMGPACK_HD inline Symbol HuffmanTable::find_code(std::uint32_t bits16, HuffmanCl
   return 0;
 }
 
+/// How many symbols a table has: the sum of its 16 counts, eight of them at a time.
+IMGPACK_HD inline std::uint32_t count_huffman_symbols(const std::uint8_t* table) {
+  constexpr std::uint64_t kEven = 0x00ff00ff00ff00ff;
+  std::uint64_t sums = 0;  // of four counts each, in 16 bits
+  for (std::uint32_t i = 0; i < kHuffmanCounts; i += 8) {
+    std::uint64_t counts = 0;
+    std::memcpy(&counts, table + i, sizeof counts);
+    sums += (counts & kEven) + ((counts >> 8) & kEven);
+  }
+  return static_cast<std::uint32_t>(sums * 0x0001000100010001 >> 48);
+}
+
 /// `table`: 16 counts and then as many symbols as they say, at most 256, all readable. False where libjpeg refuses it:
 /// codes that do not fit their length, the code of all ones, a DC symbol above kMaxDcSize.
 IMGPACK_HD inline bool is_valid_huffman_table(const std::uint8_t* table, HuffmanClass huffman_class) {
   std::uint32_t code = 0;
-  std::uint32_t symbols = 0;
+  bool fits = true;
   for (std::uint32_t length = 1; length <= kMaxCodeLength; ++length) {
-    code += table[length - 1];
-    symbols += table[length - 1];
-    if (table[length - 1] != 0 && code >= (1u << length)) return false;
-    if (code > (1u << length)) return false;
+    const std::uint32_t count = table[length - 1];
+    code += count;
+    fits = fits & (code + (count != 0 ? 1 : 0) <= (1u << length));
     code <<= 1;
   }
-  if (symbols > kMaxHuffmanSymbols) return false;
+  const std::uint32_t symbols = count_huffman_symbols(table);
+  if (!fits || symbols > kMaxHuffmanSymbols) return false;
   if (huffman_class == HuffmanClass::ac) return true;
   for (std::uint32_t i = 0; i < symbols; ++i) {
     if (table[kHuffmanCounts + i] > kMaxDcSize) return false;

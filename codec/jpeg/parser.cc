@@ -99,9 +99,11 @@ class Parser {
 /// Skips what is not a marker, fill bytes, and FF00.
 std::optional<Byte> Parser::next_marker() {
   while (pos_ < size_) {
-    const void* found = std::memchr(data_ + pos_, 0xff, size_ - pos_);
-    if (found == nullptr) return std::nullopt;
-    pos_ = static_cast<std::uint32_t>(static_cast<const Byte*>(found) - data_);
+    if (data_[pos_] != 0xff) {
+      const void* found = std::memchr(data_ + pos_, 0xff, size_ - pos_);
+      if (found == nullptr) return std::nullopt;
+      pos_ = static_cast<std::uint32_t>(static_cast<const Byte*>(found) - data_);
+    }
     while (pos_ < size_ && data_[pos_] == 0xff) ++pos_;
     if (pos_ == size_) return std::nullopt;
     if (const Byte marker = data_[pos_++]; marker != 0) return marker;
@@ -209,8 +211,7 @@ std::optional<Indexability> Parser::visit_huffman(const Body& body) {
     const Byte head = body.data[at++];
     const std::size_t slot = head & 15;
     if (head >> 4 > 1 || slot >= kTableSlots || body.size - at < kHuffmanCounts) return Indexability::damaged;
-    std::uint32_t symbols = 0;
-    for (std::uint32_t i = 0; i < kHuffmanCounts; ++i) symbols += body.data[at + i];
+    const std::uint32_t symbols = count_huffman_symbols(body.data + at);
     if (symbols > kMaxHuffmanSymbols || symbols > body.size - at - kHuffmanCounts) return Indexability::damaged;
     (head >> 4 == 0 ? dc_ : ac_)[slot] = body.offset + at;
     at += kHuffmanCounts + symbols;
@@ -284,8 +285,11 @@ Indexability Parser::take_tables(std::uint32_t c, Byte selectors) {
   if (component.quant_offset == 0 || component.dc_offset == 0 || component.ac_offset == 0) {
     return Indexability::damaged;
   }
-  const bool valid = is_valid_huffman_table(data_ + component.dc_offset, HuffmanClass::dc) &&
-                     is_valid_huffman_table(data_ + component.ac_offset, HuffmanClass::ac);
+  const Component* before = c == 0 ? nullptr : &frame_.components[c - 1];  // which has passed
+  const bool valid = (before != nullptr && before->dc_offset == component.dc_offset &&
+                      before->ac_offset == component.ac_offset) ||
+                     (is_valid_huffman_table(data_ + component.dc_offset, HuffmanClass::dc) &&
+                      is_valid_huffman_table(data_ + component.ac_offset, HuffmanClass::ac));
   return valid ? Indexability::indexable : Indexability::damaged;
 }
 

@@ -38,6 +38,10 @@ struct SegmentIndex {
     for (std::uint32_t c = 0; c < frame.component_count; ++c) bits += dc_bits[c];
     return bits;
   }
+  /// SegmentStart::bit alone. REQUIRES: segment < segment_count().
+  IMGPACK_HD std::uint32_t position(std::uint32_t segment) const {
+    return read(static_cast<std::uint64_t>(segment) * entry_bits(), position_bits);
+  }
   /// REQUIRES: segment < segment_count().
   IMGPACK_HD SegmentStart start(std::uint32_t segment) const {
     SegmentStart start;

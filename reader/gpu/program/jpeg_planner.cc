@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codec/jpeg/huffman.h"
 #include "codec/jpeg/zigzag.h"
 
 namespace imgpack::gpu {
@@ -15,21 +16,36 @@ const std::uint8_t* bytes_of(std::span<const std::byte> file) {
   return reinterpret_cast<const std::uint8_t*>(file.data());
 }
 
-void copy_quant(const jpeg::Component& component, const std::uint8_t* file, std::uint16_t* out) {
+/// Where the value for each place of a block in memory, column by column, stands in a file's table.
+struct QuantOrder {
+  std::uint8_t zigzag[jpeg::kBlockCoefficients];
+};
+constexpr QuantOrder quant_order() {
   constexpr jpeg::ZigzagOrder kOrder = jpeg::zigzag_order();
-  const std::uint8_t* const values = file + component.quant_offset;
-  for (std::uint32_t k = 0; k < jpeg::kBlockCoefficients; ++k) {
+  QuantOrder order{};
+  for (std::uint8_t k = 0; k < jpeg::kBlockCoefficients; ++k) {
     const std::uint32_t natural = kOrder.natural[k];
-    const auto value = component.quant_16bit ? static_cast<std::uint16_t>(values[2 * k] << 8 | values[2 * k + 1])
-                                             : static_cast<std::uint16_t>(values[k]);
-    out[natural % 8 * 8 + natural / 8] = value;
+    order.zigzag[natural % 8 * 8 + natural / 8] = k;
+  }
+  return order;
+}
+
+void copy_quant(const jpeg::Component& component, const std::uint8_t* file, std::uint16_t* out) {
+  static constexpr QuantOrder kOrder = quant_order();
+  const std::uint8_t* const values = file + component.quant_offset;
+  if (component.quant_16bit) {
+    for (std::uint32_t i = 0; i < jpeg::kBlockCoefficients; ++i) {
+      const std::uint8_t* const value = values + std::size_t{2} * kOrder.zigzag[i];
+      out[i] = static_cast<std::uint16_t>(value[0] << 8 | value[1]);
+    }
+  } else {
+    for (std::uint32_t i = 0; i < jpeg::kBlockCoefficients; ++i) out[i] = values[kOrder.zigzag[i]];
   }
 }
 
 void copy_huffman(const std::uint8_t* dht, std::uint8_t* out) {
-  std::size_t symbols = 0;
-  for (std::uint32_t i = 0; i < jpeg::kHuffmanCounts; ++i) symbols += dht[i];
-  std::memcpy(out, dht, jpeg::kHuffmanCounts + std::min<std::size_t>(symbols, jpeg::kMaxHuffmanSymbols));
+  const std::uint32_t symbols = std::min(jpeg::count_huffman_symbols(dht), jpeg::kMaxHuffmanSymbols);
+  std::memcpy(out, dht, jpeg::kHuffmanCounts + symbols);
 }
 
 /// False if there are too many.
@@ -38,7 +54,11 @@ bool copy_tables(const jpeg::Frame& frame, const std::uint8_t* file, JpegTask& t
   const jpeg::Component* owners[kTablePairs] = {};
   for (std::uint32_t c = 0; c < frame.component_count; ++c) {
     const jpeg::Component& component = frame.components[c];
-    copy_quant(component, file, task.tables.quant[c]);
+    if (c != 0 && component.quant_offset == frame.components[c - 1].quant_offset) {  // and so the same width
+      std::memcpy(task.tables.quant[c], task.tables.quant[c - 1], sizeof task.tables.quant[c]);
+    } else {
+      copy_quant(component, file, task.tables.quant[c]);
+    }
     std::uint32_t pair = 0;
     while (pair < pairs &&
            (owners[pair]->dc_offset != component.dc_offset || owners[pair]->ac_offset != component.ac_offset)) {
@@ -64,10 +84,10 @@ bool copy_tables(const jpeg::Frame& frame, const std::uint8_t* file, JpegTask& t
 bool find_scan(JpegTask& task) {
   const jpeg::SegmentIndex& index = task.index;
   const std::uint32_t last = task.segment(task.segments() - 1);
-  task.scan_begin = index.start(task.segment(0)).bit / 8;
+  task.scan_begin = index.position(task.segment(0)) / 8;
   // One byte behind tells whether a last 0xff is data.
   const std::uint64_t end =
-      last + 1 == index.segment_count() ? index.frame.scan_size : std::uint64_t{index.start(last + 1).bit / 8} + 2;
+      last + 1 == index.segment_count() ? index.frame.scan_size : std::uint64_t{index.position(last + 1) / 8} + 2;
   task.scan_end = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, index.frame.scan_size));
   return task.scan_begin < task.scan_end;
 }
