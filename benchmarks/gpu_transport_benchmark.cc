@@ -32,7 +32,6 @@
 #include <nlohmann/json.hpp>
 
 #include "imgpack/store.h"
-#include "reader/augment/pixel_converter.h"
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/cuda_handles.h"
 #include "reader/gpu/kernels/gather.h"
@@ -141,7 +140,10 @@ struct Way {
 
 class Bench {
  public:
-  explicit Bench(const Options& options) : options_(options), lut_(make_lut()) {
+  explicit Bench(const Options& options)
+      : options_(options),
+        plain_({.dtype = DType::u8, .layout = Layout::nhwc}),
+        normalized_({.dtype = DType::f16, .layout = Layout::nchw, .normalize = Normalize::imagenet()}) {
     path_ = options.folder / fmt::format("imgpack-gpu-transport-{}.rec", ::getpid());
     const auto records = static_cast<std::uint64_t>(options.gigabytes * 1e9 / static_cast<double>(kRecordBytes));
     pack(path_, std::max<std::uint64_t>(records, 16));
@@ -173,11 +175,11 @@ class Bench {
         ways.push_back({.name = "zero_copy raw u8 nhwc",
                         .batch = batch,
                         .blocks = blocks,
-                        .run = raw(batch, kSide, Layout::nhwc, ValueLut(), blocks)});
+                        .run = raw(batch, kSide, plain_, blocks)});
         ways.push_back({.name = "zero_copy raw crop 224 flip f16 nchw",
                         .batch = batch,
                         .blocks = blocks,
-                        .run = raw(batch, kCropSide, Layout::nchw, lut_, blocks)});
+                        .run = raw(batch, kCropSide, normalized_, blocks)});
       }
     }
     for (unsigned threads = 1; threads <= options_.max_threads; threads *= 2) {
@@ -191,15 +193,6 @@ class Bench {
   }
 
  private:
-  static ValueLut make_lut() {
-    std::vector<std::uint8_t> pixels(256 * 3);
-    for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i / 3);
-    ValueTables tables{};
-    PixelConverter({.dtype = DType::f16, .layout = Layout::nchw, .normalize = Normalize::imagenet()})
-        .convert_row(pixels.data(), {256, 1}, 0, false, reinterpret_cast<std::byte*>(&tables.half));
-    return ValueLut::upload(tables, DType::f16);
-  }
-
   const std::byte* source(std::uint64_t record) const {
     const std::byte* const view = files_.device_view(store_->bytes(record).payload);
     if (view == nullptr) throw std::runtime_error("a record is not registered");
@@ -267,11 +260,10 @@ class Bench {
     };
   }
 
-  std::function<std::uint64_t(double)> raw(std::uint32_t batch, std::uint32_t side, Layout layout, const ValueLut& lut,
+  std::function<std::uint64_t(double)> raw(std::uint32_t batch, std::uint32_t side, const DeviceValueTables& tables,
                                            int blocks) {
-    const ValueLut* const table = lut.dtype() == DType::u8 ? &plain_ : &lut_;
-    return [this, batch, side, layout, table, blocks](double seconds) {
-      const std::size_t image = std::size_t{side} * side * 3 * size_of(table->dtype());
+    return [this, batch, side, values = tables.values(), blocks](double seconds) {
+      const std::size_t image = std::size_t{side} * side * 3 * size_of(values.dtype);
       return loop(seconds, [&, this](Slot& slot) {
         std::vector<RawTask> tasks;
         for (std::uint32_t i = 0; i < batch; ++i) {
@@ -283,7 +275,7 @@ class Bench {
                            .flip = side != kSide && i % 2 == 1,
                            .out = slot.out.data() + i * image});
         }
-        launch_raw_images(slot.upload(tasks, 0), batch, {side, side}, layout, *table, slot.stream.get(), blocks);
+        launch_raw_images(slot.upload(tasks, 0), batch, {side, side}, values, slot.stream.get(), blocks);
         return std::uint64_t{batch} * side * side * 3;
       });
     };
@@ -398,8 +390,8 @@ class Bench {
 
   const Options options_;
   fs::path path_;
-  ValueLut lut_;
-  ValueLut plain_;
+  DeviceValueTables plain_;
+  DeviceValueTables normalized_;
   std::unique_ptr<StoreReader> store_;
   std::optional<Order> order_;
   RegisteredFiles files_;  // before the store ends

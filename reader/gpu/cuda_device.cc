@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "imgpack/error.h"
-#include "reader/augment/value_tables.h"
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/cuda_job.h"
 #include "reader/gpu/cuda_memory.h"
@@ -65,8 +64,7 @@ void enable_peer_access(int from, int to) {
 
 class CudaDevice final : public BatchDevice {
  public:
-  explicit CudaDevice(const CudaDeviceOptions& options)
-      : state_(options), name_(name_of(options.decode_device)) {
+  explicit CudaDevice(const CudaDeviceOptions& options) : state_(options), name_(name_of(options.decode_device)) {
     if (options.device != options.decode_device) enable_peer_access(options.decode_device, options.device);
   }
 
@@ -87,10 +85,7 @@ class CudaDevice final : public BatchDevice {
 
 }  // namespace
 
-DeviceState::DeviceState(const CudaDeviceOptions& wanted)
-    : options(wanted),
-      values(wanted.format),
-      lut(ValueLut::upload(make_value_tables(wanted.format), wanted.format.dtype)) {
+DeviceState::DeviceState(const CudaDeviceOptions& wanted) : options(wanted), values(wanted.format) {
   const std::size_t scratch = options.scratch_bytes == 0 ? kDefaultScratch : options.scratch_bytes;
   const std::size_t lane_count = options.lanes == 0 ? kLanes : options.lanes;
   lane_bytes = std::max(scratch / lane_count, kLeastLane);

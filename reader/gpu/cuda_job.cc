@@ -281,7 +281,7 @@ void CudaJob::launch(const std::vector<WaveImages>& waves) {
 void CudaJob::launch_plain_images(cudaStream_t stream) {
   const BatchFormat& batch = device_.options.batch;
   const Size size = {batch.image.width, batch.image.height};
-  launch_raw_images(job_->program.device<RawTask>(raws_), raw_count_, size, batch.layout, device_.lut, stream);
+  launch_raw_images(job_->program.device<RawTask>(raws_), raw_count_, size, device_.values.values(), stream);
   for (std::uint32_t i = 0; i < samples_; ++i) {
     const ImagePlan& plan = job_->plans[i];
     if (plan.host_image == nullptr) continue;

@@ -14,7 +14,6 @@
 #include "reader/gpu/pinned_arena.h"
 #include "reader/gpu/program_buffer.h"
 #include "reader/gpu/registered_files.h"
-#include "reader/gpu/value_lut.h"
 #include "reader/gpu/wave.h"
 
 namespace imgpack::gpu {
@@ -28,7 +27,6 @@ struct DeviceState {
   std::size_t lane_bytes = 0;  ///< most scratch memory of a lane
   RegisteredFiles files;
   DeviceValueTables values;
-  ValueLut lut;
 
   std::mutex mutex;  ///< of the lanes, and of the order in which work is queued
   std::vector<Lane> lanes;

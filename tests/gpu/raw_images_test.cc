@@ -6,7 +6,6 @@
 
 #include <doctest/doctest.h>
 
-#include "reader/augment/pixel_converter.h"
 #include "reader/augment/sample_maker.h"
 #include "tests/gpu/gpu_testing.h"
 
@@ -27,18 +26,6 @@ PlanStage stage_of(const Rect& crop, const Canvas& canvas, bool flip) {
 }
 PlanStage crop_only(const Rect& crop, bool flip) {
   return stage_of(crop, {.size = {crop.width, crop.height}}, flip);
-}
-
-/// The host's tables: what it makes of all values.
-ValueTables tables_of(PixelFormat format) {
-  format.layout = Layout::nchw;
-  std::vector<std::uint8_t> pixels(256 * 3);
-  for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i / 3);
-  ValueTables tables{};
-  auto* const out = format.dtype == DType::f32 ? reinterpret_cast<std::byte*>(&tables.f32)
-                                               : reinterpret_cast<std::byte*>(&tables.half);
-  if (format.dtype != DType::u8) PixelConverter(format).convert_row(pixels.data(), {256, 1}, 0, false, out);
-  return tables;
 }
 
 /// Makes all cases in one launch and compares every byte, those between the images too.
@@ -88,9 +75,9 @@ void check_cases(const std::vector<Case>& cases, const PixelFormat& format, int 
     if (to % 8 == 0 && tasks.size() % 3 == 0) to += 4 * value_bytes;  // images need not touch each other
   }
   const DeviceBuffer device_tasks = to_device(tasks);
-  const ValueLut lut = ValueLut::upload(tables_of(format), format.dtype);
+  const DeviceValueTables values(format);
   launch_raw_images(reinterpret_cast<const RawTask*>(device_tasks.data()), static_cast<std::uint32_t>(tasks.size()),
-                    largest, format.layout, lut, nullptr, blocks);
+                    largest, values.values(), nullptr, blocks);
   const std::vector<std::byte> made = from_device(out);
   std::size_t wrong = 0;
   while (wrong < made.size() && made[wrong] == expected[wrong]) ++wrong;
@@ -181,5 +168,5 @@ TEST_CASE("images wider than a tile, and canvases that show nothing") {
 }
 
 TEST_CASE("no images") {
-  launch_raw_images(nullptr, 0, {8, 8}, Layout::nchw, ValueLut(), nullptr);
+  launch_raw_images(nullptr, 0, {8, 8}, {}, nullptr);
 }

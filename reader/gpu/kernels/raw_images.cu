@@ -1,12 +1,11 @@
 #include "reader/gpu/kernels/raw_images.h"
 
-#include <type_traits>
-
 #include <cuda_pipeline_primitives.h>
 
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/gather_copy.cuh"
 #include "reader/gpu/kernels/launch.h"
+#include "reader/gpu/kernels/stored_value.h"
 
 namespace imgpack::gpu {
 
@@ -93,46 +92,52 @@ __device__ inline void fetch(const Tile& tile, std::uint32_t pitch, std::uint8_t
   }
 }
 
-/// Values of one dtype, as bits.
+/// A batch's values of one dtype.
 template <DType kType>
-using Bits = std::conditional_t<kType == DType::u8, std::uint8_t,
-                                std::conditional_t<kType == DType::f32, std::uint32_t, std::uint16_t>>;
+using Value = typename StoredValue<kType>::Type;
+
+/// Its bits, as the low ones of a word.
+template <DType kType>
+__device__ std::uint32_t bits_of(Value<kType> value) {
+  if constexpr (kType == DType::f32) return __float_as_uint(value);
+  else return value;
+}
 
 /// One row of a tile, of packed pixels or of one channel, as the batch's values.
 template <DType kType, Layout kLayout>
 struct Line {
   const std::uint8_t* pixels;  ///< of the first shown pixel; nullptr: all is fill
-  const Bits<kType>* lut;
+  const Value<kType>* look_up;
   std::int64_t shown_begin;    ///< of pixels before the flip, from the tile's first one on
   std::uint32_t shown_width, width, channel;
   std::uint32_t fill;  ///< R, G, B from the lowest byte on
   bool flip;
 
-  __device__ Bits<kType> value(std::uint32_t index) const {
+  __device__ Value<kType> value(std::uint32_t index) const {
     const std::uint32_t pixel = kLayout == Layout::nhwc ? index / 3 : index;
     const std::uint32_t c = kLayout == Layout::nhwc ? index % 3 : channel;
     const std::int64_t at = std::int64_t{flip ? width - 1 - pixel : pixel} - shown_begin;
     const bool shown = pixels != nullptr && at >= 0 && at < shown_width;
     const std::uint8_t byte = shown ? pixels[at * 3 + c] : static_cast<std::uint8_t>(fill >> (c * 8));
     if constexpr (kType == DType::u8) return byte;
-    else return lut[c * 256 + byte];
+    else return look_up[c * 256 + byte];
   }
 };
 
 /// `count` values to `out` by one warp: each lane makes whole aligned words of 32 bits.
 template <DType kType, Layout kLayout>
 __device__ void write_line(const Line<kType, kLayout>& line, std::uint32_t count, std::byte* out) {
-  using Value = Bits<kType>;
-  constexpr int kPerWord = 4 / sizeof(Value);
-  auto* const values = reinterpret_cast<Value*>(out);
-  const int head = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) % 4 / sizeof(Value));
+  constexpr int kBytes = sizeof(Value<kType>);
+  constexpr int kPerWord = 4 / kBytes;
+  auto* const values = reinterpret_cast<Value<kType>*>(out);
+  const int head = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) % 4 / kBytes);
   const int end = static_cast<int>(count);
   for (int first = static_cast<int>(threadIdx.x) % kWarp * kPerWord - head; first < end; first += kWarp * kPerWord) {
     if (first >= 0 && first + kPerWord <= end) {
       std::uint32_t word = 0;
 #pragma unroll
       for (int k = 0; k < kPerWord; ++k) {
-        word |= std::uint32_t{line.value(first + k)} << (k * 8 * static_cast<int>(sizeof(Value)));
+        word |= bits_of<kType>(line.value(first + k)) << (k * 8 * kBytes);
       }
       *reinterpret_cast<std::uint32_t*>(values + first) = word;
     } else {
@@ -146,12 +151,12 @@ __device__ void write_line(const Line<kType, kLayout>& line, std::uint32_t count
 /// Writes a tile whose pixels are in the buffer.
 template <DType kType, Layout kLayout>
 __device__ void convert(const Tile& tile, const RawTask& task, std::uint32_t pitch, const std::uint8_t* buffer,
-                        const Bits<kType>* lut) {
+                        const Value<kType>* look_up) {
   constexpr bool kPlanar = kLayout == Layout::nchw;
   const Size size = task.canvas.size;
   const std::uint32_t before_flip = task.flip ? size.width - tile.x - tile.width : tile.x;
   Line<kType, kLayout> line{};
-  line.lut = lut;
+  line.look_up = look_up;
   line.shown_begin = std::int64_t{tile.crop_x} - task.canvas.left - before_flip;
   line.shown_width = tile.shown_width;
   line.width = tile.width;
@@ -167,7 +172,7 @@ __device__ void convert(const Tile& tile, const RawTask& task, std::uint32_t pit
     line.pixels = shown ? buffer + tile.buffer_offset(static_cast<std::uint32_t>(shown_row), pitch) : nullptr;
     const std::uint64_t first = kPlanar ? (line.channel * std::uint64_t{size.height} + y) * size.width + tile.x
                                         : (y * size.width + tile.x) * 3;
-    write_line(line, kPlanar ? tile.width : tile.width * 3, task.out + first * sizeof(Bits<kType>));
+    write_line(line, kPlanar ? tile.width : tile.width * 3, task.out + first * sizeof(Value<kType>));
   }
 }
 
@@ -191,11 +196,14 @@ __device__ inline void copy_plain(const Tile& tile, std::byte* out) {
 /// Blocks loop over tiles; while one is written, the next one is on its way.
 template <DType kType, Layout kLayout>
 __global__ void __launch_bounds__(kThreads)
-    raw_kernel(const RawTask* tasks, std::uint64_t tiles, RawTiling tiling, const Bits<kType>* lut_values) {
+    raw_kernel(const RawTask* tasks, std::uint64_t tiles, RawTiling tiling, const ValueTables* tables) {
   __shared__ alignas(16) std::uint8_t buffers[2][RawTiling::kBufferBytes];
-  __shared__ Bits<kType> lut[kType == DType::u8 ? 1 : 3 * 256];
+  __shared__ Value<kType> look_up[kType == DType::u8 ? 1 : 3 * 256];
   if constexpr (kType != DType::u8) {
-    for (int i = static_cast<int>(threadIdx.x); i < 3 * 256; i += kThreads) lut[i] = lut_values[i];
+    for (int i = static_cast<int>(threadIdx.x); i < 3 * 256; i += kThreads) {
+      if constexpr (kType == DType::f32) look_up[i] = tables->f32[i / 256][i % 256];
+      else look_up[i] = tables->half[i / 256][i % 256];
+    }
   }
   const auto per_image = static_cast<std::uint32_t>(tiling.tiles());
   const auto begin = [&](std::uint64_t number, std::uint8_t* buffer) {
@@ -216,43 +224,42 @@ __global__ void __launch_bounds__(kThreads)
     if (std::byte* const out = plain_destination<kType, kLayout>(tile, task)) {
       copy_plain(tile, out);
     } else {
-      convert<kType, kLayout>(tile, task, tiling.pitch, buffers[current], lut);
+      convert<kType, kLayout>(tile, task, tiling.pitch, buffers[current], look_up);
     }
     __syncthreads();  // before this buffer is filled again
   }
 }
 
 template <DType kType>
-void launch(const RawTask* tasks, std::uint64_t tiles, const RawTiling& tiling, Layout layout, const ValueLut& lut,
+void launch(const RawTask* tasks, std::uint64_t tiles, const RawTiling& tiling, const BatchValues& values,
             cudaStream_t stream, unsigned blocks) {
-  const auto* const values = reinterpret_cast<const Bits<kType>*>(lut.data());
-  if (layout == Layout::nchw) {
-    raw_kernel<kType, Layout::nchw><<<blocks, kThreads, 0, stream>>>(tasks, tiles, tiling, values);
+  if (values.layout == Layout::nchw) {
+    raw_kernel<kType, Layout::nchw><<<blocks, kThreads, 0, stream>>>(tasks, tiles, tiling, values.tables);
   } else {
-    raw_kernel<kType, Layout::nhwc><<<blocks, kThreads, 0, stream>>>(tasks, tiles, tiling, values);
+    raw_kernel<kType, Layout::nhwc><<<blocks, kThreads, 0, stream>>>(tasks, tiles, tiling, values.tables);
   }
 }
 
 }  // namespace
 
-void launch_raw_images(const RawTask* tasks, std::uint32_t count, Size max_canvas, Layout layout, const ValueLut& lut,
+void launch_raw_images(const RawTask* tasks, std::uint32_t count, Size max_canvas, const BatchValues& values,
                        cudaStream_t stream, int blocks) {
   if (count == 0 || max_canvas.width == 0 || max_canvas.height == 0) return;
   const RawTiling tiling = raw_tiling(max_canvas);
   const std::uint64_t tiles = tiling.tiles() * count;
   const unsigned grid = persistent_blocks(blocks, tiles);
-  switch (lut.dtype()) {
+  switch (values.dtype) {
     case DType::u8:
-      launch<DType::u8>(tasks, tiles, tiling, layout, lut, stream, grid);
+      launch<DType::u8>(tasks, tiles, tiling, values, stream, grid);
       break;
     case DType::f32:
-      launch<DType::f32>(tasks, tiles, tiling, layout, lut, stream, grid);
+      launch<DType::f32>(tasks, tiles, tiling, values, stream, grid);
       break;
     case DType::f16:
-      launch<DType::f16>(tasks, tiles, tiling, layout, lut, stream, grid);
+      launch<DType::f16>(tasks, tiles, tiling, values, stream, grid);
       break;
     case DType::bf16:
-      launch<DType::bf16>(tasks, tiles, tiling, layout, lut, stream, grid);
+      launch<DType::bf16>(tasks, tiles, tiling, values, stream, grid);
       break;
   }
   check(cudaGetLastError(), "making images of raw pixels");

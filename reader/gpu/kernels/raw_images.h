@@ -6,9 +6,8 @@
 #include <cuda_runtime_api.h>
 
 #include "codec/image.h"
-#include "imgpack/batch.h"
+#include "reader/gpu/kernels/value_tables.h"
 #include "reader/gpu/raw_task.h"
-#include "reader/gpu/value_lut.h"
 
 namespace imgpack::gpu {
 
@@ -19,7 +18,7 @@ namespace imgpack::gpu {
 /// `max_canvas`: no canvas is wider or higher; the nearer, the better the work is divided. `blocks`: of 256 threads,
 /// at most, each with up to 32 KiB under way; 0: two for each multiprocessor, which leaves room for other kernels
 /// beside them. Throws io.
-void launch_raw_images(const RawTask* tasks, std::uint32_t count, Size max_canvas, Layout layout, const ValueLut& lut,
+void launch_raw_images(const RawTask* tasks, std::uint32_t count, Size max_canvas, const BatchValues& values,
                        cudaStream_t stream, int blocks = 0);
 
 }  // namespace imgpack::gpu
