@@ -18,6 +18,13 @@ void add_parts(std::vector<Work>& work, std::uint32_t task, std::uint32_t parts)
   for (std::uint32_t part = 0; part < parts; ++part) work.push_back({task, part});
 }
 
+/// Whole blocks of 16 bytes: that is what is read anyway, and what kernels may read of what was gathered.
+GatherRange whole_units(std::span<const std::byte> source, std::byte* destination) {
+  const std::size_t before = gather_shift(source.data());
+  const std::size_t end = (before + source.size() + kGatherUnit - 1) / kGatherUnit * kGatherUnit;
+  return {source.data() - before, destination - before, end};
+}
+
 std::uint32_t count_of(const std::vector<Work>& work) {
   return static_cast<std::uint32_t>(work.size());
 }
@@ -44,8 +51,8 @@ void Wave::reset() {
 
 void Wave::add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number, const ImagePlaces& places) {
   if (image.path == ImagePath::jpeg) {
-    ranges_.push_back({image.entries.data(), places.entries, image.entries.size()});
-    ranges_.push_back({image.scan.data(), places.scan, image.scan.size()});
+    ranges_.push_back(whole_units(image.entries, places.entries));
+    ranges_.push_back(whole_units(image.scan, places.scan));
     segments_ += jpeg.segments();
     add_parts(unstuff_, jpeg_number, divided(jpeg.segments(), kUnstuffSegments));
     add_parts(entropy_, jpeg_number, divided(jpeg.segments(), kEntropySegments));
@@ -53,7 +60,7 @@ void Wave::add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_
     for (std::uint32_t c = 0; c < jpeg.index.frame.component_count; ++c) groups += jpeg.block_groups(c);
     add_parts(inverse_, jpeg_number, divided(groups, kInverseGroups));
   } else {
-    ranges_.push_back({image.pixels.data(), places.pixels, image.pixels.size()});
+    ranges_.push_back(whole_units(image.pixels, places.pixels));
   }
   for (std::size_t i = 0; i < image.stages.size(); ++i) {
     add_stage(image.stages[i], i, image.has_colors(i) ? &image.colors[i] : nullptr);
