@@ -190,11 +190,12 @@ int main(int argc, char** argv) try {
   Benchmark benchmark(data, options);
   const Result result = benchmark.run();
   const auto per_image = [&](double seconds) { return seconds * 1e9 / options.batch / options.batches; };
-  fmt::print(
-      "batch {} {}: {:.0f} images/s, {:.2f} CPU cores, {:.0f} MB of device memory, {} by the host, {} damaged\n"
-      "  {}\n",
-      options.batch, options.center ? "center" : "random", result.rate, result.cores, result.device_bytes / 1e6,
-      result.host_images, result.damaged, benchmark.reason());
+  fmt::print("batch {} {}: {:.0f} images/s, {:.2f} CPU cores, {:.0f} MB of device memory, {} by the host, {} damaged\n",
+             options.batch, options.center ? "center" : "random", result.rate, result.cores, result.device_bytes / 1e6,
+             result.host_images, result.damaged);
+  fmt::print("  host CPU time an image: plan {:.0f} ns, submit {:.0f} ns, wait {:.0f} ns\n  {}\n",
+             per_image(result.host.plan), per_image(result.host.submit), per_image(result.host.wait),
+             benchmark.reason());
   if (!options.json.empty()) {
     std::ofstream(options.json) << fmt::format(
         "{{\"batch\": {}, \"center\": {}, \"images_per_second\": {:.0f}, \"cpu_cores\": {:.3f}, \"device_bytes\": "

@@ -118,7 +118,7 @@ class QuadRow {
   /// Four samples at full size, from `at` and at + 1 and those beside them.
   __device__ std::uint32_t upsampled(const ComponentRow& row, std::uint32_t at) const {
     const auto sum = [&row](std::uint32_t x) { return 3 * row.near[x] + row.far[x]; };
-    const std::int32_t before = sum(at == 0 ? 0 : at - 1);
+    const std::int32_t before = sum(at > first_x_ / 2 ? at - 1 : at);
     const std::int32_t first = sum(at);
     const std::int32_t second = sum(min(at + 1, last_chroma_));
     const std::int32_t behind = sum(min(at + 2, last_chroma_));
