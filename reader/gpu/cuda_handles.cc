@@ -104,4 +104,10 @@ PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& other) noexcept {
   return *this;
 }
 
+std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) {
+  auto buffer = std::make_shared<PinnedBuffer>(bytes);
+  std::byte* const data = buffer->data();
+  return {std::move(buffer), data};
+}
+
 }  // namespace imgpack::gpu

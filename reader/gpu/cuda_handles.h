@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
 #include <cuda_runtime_api.h>
@@ -101,5 +102,8 @@ class PinnedBuffer {
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// A PinnedBuffer of that size, as bytes that share it. Throws as it does.
+std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes);
 
 }  // namespace imgpack::gpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,36 +17,12 @@
 
 namespace imgpack::gpu {
 
-/// The samples of a wave, its lane, and the memory that it takes.
-struct CudaJob::WaveImages {
-  std::vector<std::uint32_t> samples;
-  ScratchBytes bytes;
-  std::uint32_t segments = 0;
+/// A wave, its lane, and the list that its decoder makes there.
+struct CudaJob::LaneWave {
+  WaveImages images;
   std::size_t lane = 0;
   LeftSegments left;
 };
-
-namespace {
-
-/// So that the last wave of a batch is not a tiny one: waves of a batch are of about the same size.
-std::size_t even_share(std::size_t total, std::size_t most) {
-  const std::size_t waves = (total + most - 1) / most;
-  return waves == 0 ? most : total / waves + 1;
-}
-
-std::size_t total(const ScratchBytes& bytes) {
-  return bytes.general + bytes.coefficients;
-}
-
-std::uint32_t segments_of(const ImagePlan& image, const JpegTask& jpeg) {
-  return image.path == ImagePath::jpeg ? jpeg.segments() : 0;
-}
-
-bool uses_waves(const ImagePlan& image) {
-  return image.path == ImagePath::jpeg || image.path == ImagePath::pixels;
-}
-
-}  // namespace
 
 std::unique_ptr<JobMemory> JobPool::take() {
   const std::lock_guard lock(mutex_);
@@ -75,7 +52,7 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
     for (std::size_t i = 0; i < device.lanes.size(); ++i) job_->lanes_done.push_back(Event::create());
   }
   if (job_->plans.size() < samples) job_->plans.resize(samples);
-  for (ImagePlan& plan : job_->plans) plan.clear();
+  for (ImagePlan& plan : std::span(job_->plans).first(samples)) plan.clear();
   job_->records.reset();
   job_->program.reset();
   jpegs_ = job_->program.reserve<JpegTask>(samples);
@@ -124,7 +101,7 @@ DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, con
   ImagePlan& image = job_->plans[index];
   JpegTask& task = jpeg(index);
   plan_image(meta, bytes, plan, image, task);
-  if (uses_waves(image) && total(scratch_bytes(image, task)) > device_.lane_bytes) {
+  if (uses_waves(image) && image.scratch.total() > device_.lane_bytes) {
     image.clear();
     image.path = ImagePath::host;
   }
@@ -148,56 +125,31 @@ DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, con
   return {.result = {}, .host_image = image.host_image};
 }
 
-std::vector<CudaJob::WaveImages> CudaJob::cut_waves() {
-  std::vector<ScratchBytes> needs(samples_);
-  std::size_t all = 0;
-  for (std::uint32_t i = 0; i < samples_; ++i) {
-    ImagePlan& image = job_->plans[i];
-    if (!uses_waves(image)) continue;
-    needs[i] = scratch_bytes(image, jpeg(i));
-    const std::uint32_t segments = segments_of(image, jpeg(i));
-    needs[i].general += segments * sizeof(LeftSegment);
-    all += total(needs[i]);
+/// Cuts the batch into waves, and gives each a lane and its images their memory.
+std::vector<CudaJob::LaneWave> CudaJob::place_waves() {
+  std::vector<LaneWave> waves;
+  for (const WaveImages& images : cut_waves(std::span(job_->plans).first(samples_), device_.lane_bytes)) {
+    waves.push_back({.images = images, .lane = device_.next_lane, .left = {}});
+    device_.next_lane = (device_.next_lane + 1) % device_.lanes.size();
+    device_.lanes[waves.back().lane].reserve(images.bytes.general, images.bytes.coefficients);
   }
-  const std::size_t share = even_share(all, device_.lane_bytes);
-  std::vector<WaveImages> waves;
-  for (std::uint32_t i = 0; i < samples_; ++i) {
-    ImagePlan& image = job_->plans[i];
-    if (!uses_waves(image)) continue;
-    if (waves.empty() || total(waves.back().bytes) >= share ||
-        total(waves.back().bytes) + total(needs[i]) > device_.lane_bytes) {
-      waves.emplace_back().bytes.general = 4 * Carver::kAlignment;  // of the list of left segments
-    }
-    WaveImages& wave = waves.back();
-    wave.samples.push_back(i);
-    wave.bytes.general += needs[i].general;
-    wave.bytes.coefficients += needs[i].coefficients;
-    wave.segments += segments_of(image, jpeg(i));
-  }
+  if (job_->waves.size() < waves.size()) job_->waves.resize(waves.size());
+  for (std::size_t w = 0; w < waves.size(); ++w) place_images(waves[w], job_->waves[w]);
   return waves;
 }
 
-/// Gives each wave a lane, and its images their memory.
-void CudaJob::place_waves(std::vector<WaveImages>& waves) {
-  for (WaveImages& wave : waves) {
-    wave.lane = device_.next_lane;
-    device_.next_lane = (device_.next_lane + 1) % device_.lanes.size();
-    device_.lanes[wave.lane].reserve(wave.bytes.general, wave.bytes.coefficients);
-  }
-  if (job_->waves.size() < waves.size()) job_->waves.resize(waves.size());
-  for (std::size_t w = 0; w < waves.size(); ++w) {
-    const Lane& lane = device_.lanes[waves[w].lane];
-    Carver general(lane.general());
-    Carver coefficients(lane.coefficients());
-    Wave& wave = job_->waves[w];
-    wave.reset();
-    waves[w].left.count = general.take<std::uint32_t>(1);
-    waves[w].left.items = general.take<LeftSegment>(waves[w].segments);
-    for (const std::uint32_t i : waves[w].samples) {
-      ImagePlan& plan = job_->plans[i];
-      const ImagePlaces places = place_image(plan, jpeg(i), i, {general, coefficients}, image(i));
-      wave.add(plan, jpeg(i), i, places);
-    }
+void CudaJob::place_images(LaneWave& placed, Wave& wave) {
+  const Lane& lane = device_.lanes[placed.lane];
+  Carver general(lane.general());
+  Carver coefficients(lane.coefficients());
+  wave.reset();
+  placed.left.count = general.take<std::uint32_t>(1);
+  placed.left.items = general.take<LeftSegment>(placed.images.segments);
+  for (std::uint32_t i = placed.images.first; i < placed.images.end; ++i) {
+    ImagePlan& plan = job_->plans[i];
+    if (!uses_waves(plan)) continue;
+    const ImagePlaces places = place_image(plan, jpeg(i), i, {general, coefficients}, image(i));
+    wave.add(plan, jpeg(i), i, places);
   }
 }
 
@@ -236,8 +188,7 @@ void CudaJob::write_program(const BatchLabels& labels) {
 void CudaJob::submit(const BatchLabels& labels) {
   const std::lock_guard lock(device_.mutex);
   const DeviceScope scope(device_.options.decode_device);
-  std::vector<WaveImages> waves = cut_waves();
-  place_waves(waves);
+  const std::vector<LaneWave> waves = place_waves();
   write_program(labels);
   for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].write(job_->program);
   job_->program.settle();
@@ -247,7 +198,7 @@ void CudaJob::submit(const BatchLabels& labels) {
   queued_ = true;
 }
 
-void CudaJob::launch(const std::vector<WaveImages>& waves) {
+void CudaJob::launch(const std::vector<LaneWave>& waves) {
   const cudaStream_t main = job_->stream.get();
   job_->begun.record(main);
   job_->program.upload(main);

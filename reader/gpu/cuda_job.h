@@ -16,6 +16,7 @@
 #include "reader/gpu/registered_files.h"
 #include "reader/gpu/value_lut.h"
 #include "reader/gpu/wave.h"
+#include "reader/gpu/wave_images.h"
 
 namespace imgpack::gpu {
 
@@ -78,15 +79,15 @@ class CudaJob final : public DeviceJob {
   void set_labels(const BatchLabels& labels) override;
 
  private:
-  struct WaveImages;
+  struct LaneWave;
 
   JpegTask& jpeg(std::size_t index) const noexcept { return job_->program.host<JpegTask>(jpegs_)[index]; }
   std::byte* image(std::size_t index) const noexcept;
   std::span<const std::byte> reachable(std::span<const std::byte> bytes);
-  std::vector<WaveImages> cut_waves();
-  void place_waves(std::vector<WaveImages>& waves);
+  std::vector<LaneWave> place_waves();
+  void place_images(LaneWave& placed, Wave& wave);
   void write_program(const BatchLabels& labels);
-  void launch(const std::vector<WaveImages>& waves);
+  void launch(const std::vector<LaneWave>& waves);
   void launch_plain_images(cudaStream_t stream);
   void finish_on(cudaStream_t stream);
   void copy_labels(cudaStream_t stream);
