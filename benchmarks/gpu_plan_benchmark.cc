@@ -24,11 +24,14 @@
 #include "reader/gpu/program_buffer.h"
 #include "reader/gpu/wave.h"
 #include "reader/gpu/wave_images.h"
+#include "reader/prefetch_record.h"
 
 namespace {
 
 using namespace imgpack;
 using namespace imgpack::gpu;
+
+constexpr std::uint32_t kAhead = 2;  ///< as ChunkMaker looks ahead
 
 struct Options {
   std::string file;
@@ -128,6 +131,7 @@ class Planning {
   void plan() {
     for (std::uint32_t i = 0; i < options_.batch; ++i) {
       const Sample& sample = samples_[i];
+      if (i + kAhead < options_.batch) prefetch_record(samples_[i + kAhead].bytes);
       plan_image(sample.meta, sample.bytes, sample.plan, images_[i], jpeg(i));
     }
   }

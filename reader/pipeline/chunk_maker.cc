@@ -10,6 +10,7 @@
 #include "codec/decode.h"
 #include "codec/other/other_image.h"
 #include "imgpack/error.h"
+#include "reader/prefetch_record.h"
 #include "reader/record_error.h"
 
 namespace imgpack {
@@ -55,6 +56,7 @@ void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>&
   try {
     for (std::size_t index = begin; index < end; ++index) {
       if (cancelled.load(std::memory_order_relaxed)) return;
+      look_ahead(job, index, end);
       try {
         make_sample(job, index, fetched.empty() ? nullptr : &fetched[index - begin]);
       } catch (const Error& error) {
@@ -70,6 +72,18 @@ void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>&
   count(counters_.device_made, std::exchange(device_made_, 0));
   count(counters_.decode_ns, watch.lap());
   count(counters_.made, end - begin);
+}
+
+/// Has the record of a later sample fetched into the caches while this one is made. Records that were read into memory
+/// have just been there; where the host decodes, what it saves is lost beside that.
+void ChunkMaker::look_ahead(const BatchJob& job, std::size_t index, std::size_t end) const {
+  constexpr std::size_t kAhead = 2;
+  if (job.device() == nullptr || end - index <= kAhead) return;
+  const Sample& sample = job.samples()[index + kAhead];
+  try {
+    prefetch_record(plan_.sampler.shares()[sample.dataset].dataset.store().bytes(sample.record));
+  } catch (const Error&) {  // damaged: whoever makes it will find the same
+  }
 }
 
 void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched) {

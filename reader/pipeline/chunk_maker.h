@@ -23,6 +23,7 @@ class ChunkMaker {
   void make(BatchJob& job, std::size_t chunk, const std::atomic<bool>& cancelled) noexcept;
 
  private:
+  void look_ahead(const BatchJob& job, std::size_t index, std::size_t end) const;
   void make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched);
   ImageResult carry_out(const SamplePlan& plan, const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job,
                         std::size_t index);
