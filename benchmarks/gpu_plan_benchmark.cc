@@ -19,6 +19,7 @@
 
 #include "benchmarks/contest.h"
 #include "imgpack/dataset.h"
+#include "imgpack/error.h"
 #include "reader/augment/augmenter.h"
 #include "reader/gpu/image_plan.h"
 #include "reader/gpu/program_buffer.h"
@@ -124,8 +125,9 @@ class Planning {
   }
   void augment() {
     for (Sample& sample : samples_) {
-      auto planned = augmenter_.plan(random_(), sample.record, {sample.meta.width, sample.meta.height});
-      sample.plan = std::get<SamplePlan>(std::move(planned));
+      const Size size = {sample.meta.width, sample.meta.height};
+      const auto reason = augmenter_.plan(random_(), sample.record, size, sample.plan);
+      if (reason) throw Error(ErrorCode::unsupported, *reason);
     }
   }
   void plan() {
