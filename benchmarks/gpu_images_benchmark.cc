@@ -21,8 +21,10 @@
 #include <CLI/CLI.hpp>
 
 #include "imgpack/dataset.h"
+#include "imgpack/error.h"
 #include "reader/augment/augmenter.h"
 #include "reader/gpu/cuda_device.h"
+#include "reader/prefetch_record.h"
 
 namespace {
 
@@ -104,6 +106,7 @@ class Benchmark {
     device_ = open_cuda_device(device);
     labels_.assign(options.batch, 0);
     mask_.assign(options.batch, 1);
+    records_.resize(options.batch);
   }
 
   Result run() {
@@ -138,11 +141,15 @@ class Benchmark {
     const double begun = thread_seconds();
     made.job = device_->begin(*made.memory, options_.batch);
     const StoreReader& store = data_.store();
+    constexpr std::uint32_t kAhead = 2;  // as ChunkMaker
+    for (std::uint64_t& record : records_) record = random_() % store.size();
     for (std::uint32_t i = 0; i < options_.batch; ++i) {
-      const std::uint64_t record = random_() % store.size();
+      if (i + kAhead < options_.batch) prefetch_record(store.bytes(records_[i + kAhead]));
+      const std::uint64_t record = records_[i];
       const RecordMeta meta = store.meta(record);
-      const auto plan = augmenter_.plan(random_(), record, {meta.width, meta.height});
-      const auto placement = made.job->add(i, meta, store.bytes(record), std::get<SamplePlan>(plan));
+      const auto reason = augmenter_.plan(random_(), record, {meta.width, meta.height}, plan_);
+      if (reason) throw Error(ErrorCode::unsupported, *reason);
+      const auto placement = made.job->add(i, meta, store.bytes(record), plan_);
       result_.host_images += placement.host_image != nullptr ? 1 : 0;
     }
     const double planned = thread_seconds();
@@ -167,6 +174,8 @@ class Benchmark {
   std::uint64_t free_before_ = 0;
   std::unique_ptr<BatchDevice> device_;
   std::mt19937_64 random_{1};
+  std::vector<std::uint64_t> records_;
+  SamplePlan plan_;
   std::vector<std::int64_t> labels_;
   std::vector<std::uint8_t> mask_;
   Result result_;

@@ -56,7 +56,10 @@ std::int32_t central_begin(std::uint32_t wanted, std::uint32_t side) {
 /// Plans one sample, step after step. A step that can't be applied sets `problem`.
 class Planner {
  public:
-  Planner(std::uint64_t key, std::uint64_t record, Size source) : builder_(source), key_(key), record_(record) {}
+  Planner(std::uint64_t key, std::uint64_t record, Size source, SamplePlan memory)
+      : builder_(source, std::move(memory.stages)), erasings_(std::move(memory.erasings)), key_(key), record_(record) {
+    erasings_.clear();
+  }
 
   void apply(const Augmentation& step, std::uint32_t operation) {
     operation_ = operation;
@@ -187,13 +190,21 @@ std::optional<ImageSize> Augmenter::output_size(Size source) const {
 }
 
 std::variant<SamplePlan, std::string> Augmenter::plan(std::uint64_t key, std::uint64_t record, Size source) const {
+  SamplePlan planned;
+  if (std::optional<std::string> reason = plan(key, record, source, planned)) return *std::move(reason);
+  return planned;
+}
+
+std::optional<std::string> Augmenter::plan(std::uint64_t key, std::uint64_t record, Size source,
+                                           SamplePlan& out) const {
   if (source.width == 0 || source.height == 0) return "it has no pixels";
-  Planner planner(key, record, source);
+  Planner planner(key, record, source, std::move(out));
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     planner.apply(steps_[i], operations_[i]);
     if (!planner.problem().empty()) return planner.problem();
   }
-  return std::move(planner).take();
+  out = std::move(planner).take();
+  return std::nullopt;
 }
 
 }  // namespace imgpack

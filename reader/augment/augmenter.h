@@ -41,6 +41,9 @@ class Augmenter {
   /// can't be applied to it: "RandomCrop of 224x224 pixels from an image of 200x300". `key` is that of
   /// RandomPurpose::augment.
   std::variant<SamplePlan, std::string> plan(std::uint64_t key, std::uint64_t record, Size source) const;
+  /// The same into `out`, whose memory is used again, so that planning one sample after the other allocates nothing but
+  /// lists of color operations. With a reason, `out` means nothing.
+  std::optional<std::string> plan(std::uint64_t key, std::uint64_t record, Size source, SamplePlan& out) const;
 
  private:
   std::vector<Augmentation> steps_;

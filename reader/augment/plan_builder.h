@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "reader/augment/sample_plan.h"
 
@@ -9,8 +11,11 @@ namespace imgpack {
 
 class PlanBuilder {
  public:
-  /// Begins with an image of that size, 1x1 at least.
-  explicit PlanBuilder(Size source) { begin_stage(source); }
+  /// Begins with an image of that size, 1x1 at least. `memory` is used for the stages; what is in it is dropped.
+  explicit PlanBuilder(Size source, std::vector<PlanStage> memory = {}) : stages_(std::move(memory)) {
+    stages_.clear();
+    begin_stage(source);
+  }
 
   /// Of the image after the steps so far.
   Size size() const noexcept { return stage().canvas.size; }

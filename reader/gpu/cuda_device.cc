@@ -16,8 +16,8 @@ namespace gpu {
 
 namespace {
 
-constexpr std::size_t kLanes = 3;
-constexpr std::size_t kDefaultScratch = std::size_t{640} << 20;
+constexpr std::size_t kLanes = 4;
+constexpr std::size_t kDefaultScratch = std::size_t{512} << 20;
 constexpr std::size_t kLeastLane = std::size_t{16} << 20;
 
 /// Throws unsupported, in words that say what is missing.
@@ -92,6 +92,9 @@ DeviceState::DeviceState(const CudaDeviceOptions& wanted) : options(wanted), val
   files = RegisteredFiles::open(mappings_of(options.stores),
                                 {.transport = options.transport, .limit_bytes = options.registered_bytes});
   for (std::size_t i = 0; i < lane_count; ++i) lanes.push_back(Lane::create());
+  uploads = Stream::create(highest_priority());
+  finishes = Stream::create(highest_priority());
+  mends = Stream::create(highest_priority());
 }
 
 }  // namespace gpu

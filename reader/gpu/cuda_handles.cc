@@ -7,11 +7,13 @@
 namespace imgpack::gpu {
 
 DeviceScope::DeviceScope(int device) {
+  check(cudaThreadExchangeStreamCaptureMode(&capture_mode_), "setting the capture mode");
   check(cudaGetDevice(&before_), "asking for the current device");
   if (before_ != device) check(cudaSetDevice(device), "choosing a device");
 }
 DeviceScope::~DeviceScope() {
   (void)cudaSetDevice(before_);
+  (void)cudaThreadExchangeStreamCaptureMode(&capture_mode_);
 }
 
 int highest_priority() {
@@ -102,6 +104,12 @@ PinnedBuffer& PinnedBuffer::operator=(PinnedBuffer&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
+}
+
+std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) {
+  auto buffer = std::make_shared<PinnedBuffer>(bytes);
+  std::byte* const data = buffer->data();
+  return {std::move(buffer), data};
 }
 
 }  // namespace imgpack::gpu

@@ -3,13 +3,15 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
 #include <cuda_runtime_api.h>
 
 namespace imgpack::gpu {
 
-/// Makes a device the calling thread's current one, and the one before it again afterwards.
+/// Makes a device the calling thread's current one, and the one before it again afterwards. In between the thread may
+/// allocate memory although another one captures a CUDA graph: nothing here is part of any graph.
 class DeviceScope {
  public:
   /// Throws io.
@@ -20,6 +22,7 @@ class DeviceScope {
 
  private:
   int before_ = 0;
+  cudaStreamCaptureMode capture_mode_ = cudaStreamCaptureModeRelaxed;
 };
 
 /// Of streams of the current device. Throws io.
@@ -101,5 +104,8 @@ class PinnedBuffer {
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
+
+/// A PinnedBuffer of that size, as bytes that share it. Throws as it does.
+std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes);
 
 }  // namespace imgpack::gpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,40 +13,15 @@
 #include "reader/gpu/kernels/erase.h"
 #include "reader/gpu/kernels/mix_images.h"
 #include "reader/gpu/kernels/raw_images.h"
-#include "reader/gpu/stream_copy.h"
 
 namespace imgpack::gpu {
 
-/// The samples of a wave, its lane, and the memory that it takes.
-struct CudaJob::WaveImages {
-  std::vector<std::uint32_t> samples;
-  ScratchBytes bytes;
-  std::uint32_t segments = 0;
+/// A wave, its lane, and the list that its decoder makes there.
+struct CudaJob::LaneWave {
+  WaveImages images;
   std::size_t lane = 0;
   LeftSegments left;
 };
-
-namespace {
-
-/// So that the last wave of a batch is not a tiny one: waves of a batch are of about the same size.
-std::size_t even_share(std::size_t total, std::size_t most) {
-  const std::size_t waves = (total + most - 1) / most;
-  return waves == 0 ? most : total / waves + 1;
-}
-
-std::size_t total(const ScratchBytes& bytes) {
-  return bytes.general + bytes.coefficients;
-}
-
-std::uint32_t segments_of(const ImagePlan& image, const JpegTask& jpeg) {
-  return image.path == ImagePath::jpeg ? jpeg.segments() : 0;
-}
-
-bool uses_waves(const ImagePlan& image) {
-  return image.path == ImagePath::jpeg || image.path == ImagePath::pixels;
-}
-
-}  // namespace
 
 std::unique_ptr<JobMemory> JobPool::take() {
   const std::lock_guard lock(mutex_);
@@ -68,14 +44,13 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
   const DeviceScope scope(device.options.decode_device);
   if (!job_) {
     job_ = std::make_unique<JobMemory>();
-    job_->stream = Stream::create(highest_priority());
     job_->begun = Event::create(Event::Timing::on);
     job_->done = Event::create(Event::Timing::on);
     job_->uploaded = Event::create();
     for (std::size_t i = 0; i < device.lanes.size(); ++i) job_->lanes_done.push_back(Event::create());
   }
   if (job_->plans.size() < samples) job_->plans.resize(samples);
-  for (ImagePlan& plan : job_->plans) plan.clear();
+  for (ImagePlan& plan : std::span(job_->plans).first(samples)) plan.clear();
   job_->records.reset();
   job_->program.reset();
   jpegs_ = job_->program.reserve<JpegTask>(samples);
@@ -96,8 +71,9 @@ CudaJob::~CudaJob() {
     if (submitted_) {
       job_->done.synchronize();
     } else {  // it may have failed half-way
-      job_->stream.synchronize();
       const std::lock_guard lock(device_.mutex);
+      device_.uploads.synchronize();
+      device_.finishes.synchronize();
       for (const Lane& lane : device_.lanes) (void)cudaStreamSynchronize(lane.stream());
     }
     pool_.give_back(std::move(job_));
@@ -114,8 +90,7 @@ std::span<const std::byte> CudaJob::reachable(std::span<const std::byte> bytes) 
   if (bytes.empty()) return bytes;
   if (const std::byte* const view = device_.files.device_view(bytes)) return {view, bytes.size()};
   std::byte* const copy = job_->records.take(bytes.size());
-  stream_copy(bytes, copy);
-  end_stream_copies();
+  std::memcpy(copy, bytes.data(), bytes.size());
   return {copy, bytes.size()};
 }
 
@@ -124,7 +99,7 @@ DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, con
   ImagePlan& image = job_->plans[index];
   JpegTask& task = jpeg(index);
   plan_image(meta, bytes, plan, image, task);
-  if (uses_waves(image) && total(scratch_bytes(image, task)) > device_.lane_bytes) {
+  if (uses_waves(image) && image.scratch.total() > device_.lane_bytes) {
     image.clear();
     image.path = ImagePath::host;
   }
@@ -148,56 +123,31 @@ DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, con
   return {.result = {}, .host_image = image.host_image};
 }
 
-std::vector<CudaJob::WaveImages> CudaJob::cut_waves() {
-  std::vector<ScratchBytes> needs(samples_);
-  std::size_t all = 0;
-  for (std::uint32_t i = 0; i < samples_; ++i) {
-    ImagePlan& image = job_->plans[i];
-    if (!uses_waves(image)) continue;
-    needs[i] = scratch_bytes(image, jpeg(i));
-    const std::uint32_t segments = segments_of(image, jpeg(i));
-    needs[i].general += segments * sizeof(LeftSegment);
-    all += total(needs[i]);
+/// Cuts the batch into waves, and gives each a lane and its images their memory.
+std::vector<CudaJob::LaneWave> CudaJob::place_waves() {
+  std::vector<LaneWave> waves;
+  for (const WaveImages& images : cut_waves(std::span(job_->plans).first(samples_), device_.lane_bytes)) {
+    waves.push_back({.images = images, .lane = device_.next_lane, .left = {}});
+    device_.next_lane = (device_.next_lane + 1) % device_.lanes.size();
+    device_.lanes[waves.back().lane].reserve(images.bytes.general, images.bytes.coefficients);
   }
-  const std::size_t share = even_share(all, device_.lane_bytes);
-  std::vector<WaveImages> waves;
-  for (std::uint32_t i = 0; i < samples_; ++i) {
-    ImagePlan& image = job_->plans[i];
-    if (!uses_waves(image)) continue;
-    if (waves.empty() || total(waves.back().bytes) >= share ||
-        total(waves.back().bytes) + total(needs[i]) > device_.lane_bytes) {
-      waves.emplace_back().bytes.general = 4 * Carver::kAlignment;  // of the list of left segments
-    }
-    WaveImages& wave = waves.back();
-    wave.samples.push_back(i);
-    wave.bytes.general += needs[i].general;
-    wave.bytes.coefficients += needs[i].coefficients;
-    wave.segments += segments_of(image, jpeg(i));
-  }
+  if (job_->waves.size() < waves.size()) job_->waves.resize(waves.size());
+  for (std::size_t w = 0; w < waves.size(); ++w) place_images(waves[w], job_->waves[w]);
   return waves;
 }
 
-/// Gives each wave a lane, and its images their memory.
-void CudaJob::place_waves(std::vector<WaveImages>& waves) {
-  for (WaveImages& wave : waves) {
-    wave.lane = device_.next_lane;
-    device_.next_lane = (device_.next_lane + 1) % device_.lanes.size();
-    device_.lanes[wave.lane].reserve(wave.bytes.general, wave.bytes.coefficients);
-  }
-  if (job_->waves.size() < waves.size()) job_->waves.resize(waves.size());
-  for (std::size_t w = 0; w < waves.size(); ++w) {
-    const Lane& lane = device_.lanes[waves[w].lane];
-    Carver general(lane.general());
-    Carver coefficients(lane.coefficients());
-    Wave& wave = job_->waves[w];
-    wave.reset();
-    waves[w].left.count = general.take<std::uint32_t>(1);
-    waves[w].left.items = general.take<LeftSegment>(waves[w].segments);
-    for (const std::uint32_t i : waves[w].samples) {
-      ImagePlan& plan = job_->plans[i];
-      const ImagePlaces places = place_image(plan, jpeg(i), i, {general, coefficients}, image(i));
-      wave.add(plan, jpeg(i), i, places);
-    }
+void CudaJob::place_images(LaneWave& placed, Wave& wave) {
+  const Lane& lane = device_.lanes[placed.lane];
+  Carver general(lane.general());
+  Carver coefficients(lane.coefficients());
+  wave.reset();
+  placed.left.count = general.take<std::uint32_t>(1);
+  placed.left.items = general.take<LeftSegment>(placed.images.segments);
+  for (std::uint32_t i = placed.images.first; i < placed.images.end; ++i) {
+    ImagePlan& plan = job_->plans[i];
+    if (!uses_waves(plan)) continue;
+    const ImagePlaces places = place_image(plan, jpeg(i), i, {general, coefficients}, image(i));
+    wave.add(plan, jpeg(i), i, places);
   }
 }
 
@@ -236,59 +186,77 @@ void CudaJob::write_program(const BatchLabels& labels) {
 void CudaJob::submit(const BatchLabels& labels) {
   const std::lock_guard lock(device_.mutex);
   const DeviceScope scope(device_.options.decode_device);
-  std::vector<WaveImages> waves = cut_waves();
-  place_waves(waves);
+  const std::vector<LaneWave> waves = place_waves();
   write_program(labels);
   for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].write(job_->program);
   job_->program.settle();
   for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].patch(job_->program);
-  launch(waves);
+  upload();
+  launch_finish(launch_lanes(waves));
   submitted_ = true;
   queued_ = true;
 }
 
-void CudaJob::launch(const std::vector<WaveImages>& waves) {
-  const cudaStream_t main = job_->stream.get();
-  job_->begun.record(main);
-  job_->program.upload(main);
-  const std::size_t flag_bytes = samples_ * sizeof(std::uint32_t);
-  auto* const damaged = reinterpret_cast<std::uint32_t*>(job_->device_damaged.data());
-  check(cudaMemsetAsync(damaged, 0xff, flag_bytes, main), "clearing flags");
-  memory_.wait_for_release(main);
-  job_->uploaded.record(main);
+void CudaJob::upload() {
+  const cudaStream_t stream = device_.uploads.get();
+  job_->begun.record(stream);
+  job_->program.upload(stream);
+  check(cudaMemsetAsync(job_->device_damaged.data(), 0xff, samples_ * sizeof(std::uint32_t), stream), "clearing flags");
+  job_->uploaded.record(stream);
+}
+
+/// Before the first work for this batch in a lane.
+void CudaJob::begin_lane(std::size_t lane, std::vector<bool>& used) {
+  if (used[lane]) return;
+  used[lane] = true;
+  const Lane& begun = device_.lanes[lane];
+  check(cudaStreamWaitEvent(begun.stream(), job_->uploaded.get(), 0), "letting a stream wait");
+  memory_.wait_for_release(begun.stream());
+}
+
+/// Returns which lanes are used.
+std::vector<bool> CudaJob::launch_lanes(const std::vector<LaneWave>& waves) {
   std::vector<bool> used(device_.lanes.size());
+  auto* const damaged = reinterpret_cast<std::uint32_t*>(job_->device_damaged.data());
   for (std::size_t w = 0; w < waves.size(); ++w) {
-    const cudaStream_t stream = device_.lanes[waves[w].lane].stream();
-    if (!used[waves[w].lane]) {
-      check(cudaStreamWaitEvent(stream, job_->uploaded.get(), 0), "letting a stream wait");
-      used[waves[w].lane] = true;
-    }
+    begin_lane(waves[w].lane, used);
     job_->waves[w].launch(job_->program, job_->program.device<JpegTask>(jpegs_), device_.values.values(), waves[w].left,
-                          damaged, stream);
+                          damaged, device_.lanes[waves[w].lane].stream());
   }
+  if (raw_count_ != 0) {  // a batch of images that need no scratch memory; the next one goes into another lane
+    const std::size_t lane = device_.next_lane;
+    device_.next_lane = (lane + 1) % device_.lanes.size();
+    begin_lane(lane, used);
+    const BatchFormat& batch = device_.options.batch;
+    launch_raw_images(job_->program.device<RawTask>(raws_), raw_count_, {batch.image.width, batch.image.height},
+                      device_.values.values(), device_.lanes[lane].stream());
+  }
+  return used;
+}
+
+void CudaJob::launch_finish(const std::vector<bool>& used) {
+  const cudaStream_t stream = device_.finishes.get();
+  check(cudaStreamWaitEvent(stream, job_->uploaded.get(), 0), "letting a stream wait");
+  memory_.wait_for_release(stream);
   for (std::size_t lane = 0; lane < used.size(); ++lane) {
     if (!used[lane]) continue;
     job_->lanes_done[lane].record(device_.lanes[lane].stream());
-    check(cudaStreamWaitEvent(main, job_->lanes_done[lane].get(), 0), "letting a stream wait");
+    check(cudaStreamWaitEvent(stream, job_->lanes_done[lane].get(), 0), "letting a stream wait");
   }
-  launch_plain_images(main);
-  check(cudaMemcpyAsync(job_->damaged.data(), damaged, flag_bytes, cudaMemcpyDeviceToHost, main), "copying flags");
-  copy_labels(main);
-  finish_on(main);
-}
-
-/// Images that need no scratch memory, and what is done to finished ones.
-void CudaJob::launch_plain_images(cudaStream_t stream) {
   const BatchFormat& batch = device_.options.batch;
-  const Size size = {batch.image.width, batch.image.height};
-  launch_raw_images(job_->program.device<RawTask>(raws_), raw_count_, size, device_.values.values(), stream);
   for (std::uint32_t i = 0; i < samples_; ++i) {
     const ImagePlan& plan = job_->plans[i];
     if (plan.host_image == nullptr) continue;
     check(cudaMemcpyAsync(image(i), plan.host_image, batch.image_bytes(), cudaMemcpyHostToDevice, stream),
           "copying an image");
   }
-  erase_rects(job_->program.device<EraseTask>(erasings_), erasing_count_, batch.dtype, batch.layout, size, stream);
+  erase_rects(job_->program.device<EraseTask>(erasings_), erasing_count_, batch.dtype, batch.layout,
+              {batch.image.width, batch.image.height}, stream);
+  check(cudaMemcpyAsync(job_->damaged.data(), job_->device_damaged.data(), samples_ * sizeof(std::uint32_t),
+                        cudaMemcpyDeviceToHost, stream),
+        "copying flags");
+  copy_labels(stream);
+  finish_on(stream);
 }
 
 void CudaJob::copy_labels(cudaStream_t stream) {
@@ -338,14 +306,14 @@ double CudaJob::device_seconds() const {
 void CudaJob::copy_image(std::size_t to, std::size_t from) {
   const DeviceScope scope(device_.options.decode_device);
   check(cudaMemcpyAsync(image(to), image(from), device_.options.batch.image_bytes(), cudaMemcpyDeviceToDevice,
-                        job_->stream.get()),
+                        device_.mends.get()),
         "copying an image");
   changed_ = queued_ = true;
 }
 
 void CudaJob::clear_image(std::size_t index) {
   const DeviceScope scope(device_.options.decode_device);
-  check(cudaMemsetAsync(image(index), 0, device_.options.batch.image_bytes(), job_->stream.get()), "clearing an image");
+  check(cudaMemsetAsync(image(index), 0, device_.options.batch.image_bytes(), device_.mends.get()), "clearing an image");
   changed_ = queued_ = true;
 }
 
@@ -353,20 +321,20 @@ void CudaJob::mix(const Mix& mix, std::uint32_t count, std::optional<std::size_t
   const DeviceScope scope(device_.options.decode_device);
   const BatchFormat& batch = device_.options.batch;
   mix_images(mix, batch.dtype, batch.layout, {batch.image.width, batch.image.height}, images_, count, previous,
-             job_->stream.get());
+             device_.mends.get());
   changed_ = queued_ = true;
 }
 
 void CudaJob::set_labels(const BatchLabels& labels) {
   const DeviceScope scope(device_.options.decode_device);
   put_labels(labels);
-  copy_labels(job_->stream.get());
+  copy_labels(device_.mends.get());
   changed_ = queued_ = true;
 }
 
 void CudaJob::finish_if_changed() {
   if (!std::exchange(changed_, false)) return;
-  finish_on(job_->stream.get());
+  finish_on(device_.mends.get());
 }
 
 }  // namespace imgpack::gpu

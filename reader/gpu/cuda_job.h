@@ -15,6 +15,7 @@
 #include "reader/gpu/program_buffer.h"
 #include "reader/gpu/registered_files.h"
 #include "reader/gpu/wave.h"
+#include "reader/gpu/wave_images.h"
 
 namespace imgpack::gpu {
 
@@ -28,14 +29,17 @@ struct DeviceState {
   RegisteredFiles files;
   DeviceValueTables values;
 
+  // Few streams in all: CUDA has eight queues by default, and streams that share one wait for each other.
   std::mutex mutex;  ///< of the lanes, and of the order in which work is queued
   std::vector<Lane> lanes;
   std::size_t next_lane = 0;
+  Stream uploads;   ///< programs on their way to the device; never waits
+  Stream finishes;  ///< what comes when a batch's lanes are done, batch after batch
+  Stream mends;     ///< what is done to batches that the host has waited for
 };
 
 /// The memory of a job, kept for later ones.
 struct JobMemory {
-  Stream stream;
   ProgramBuffer program;
   PinnedArena records;
   PinnedBuffer damaged;  ///< by sample: the first damaged segment, or kNotDamaged
@@ -76,16 +80,18 @@ class CudaJob final : public DeviceJob {
   void set_labels(const BatchLabels& labels) override;
 
  private:
-  struct WaveImages;
+  struct LaneWave;
 
   JpegTask& jpeg(std::size_t index) const noexcept { return job_->program.host<JpegTask>(jpegs_)[index]; }
   std::byte* image(std::size_t index) const noexcept;
   std::span<const std::byte> reachable(std::span<const std::byte> bytes);
-  std::vector<WaveImages> cut_waves();
-  void place_waves(std::vector<WaveImages>& waves);
+  std::vector<LaneWave> place_waves();
+  void place_images(LaneWave& placed, Wave& wave);
   void write_program(const BatchLabels& labels);
-  void launch(const std::vector<WaveImages>& waves);
-  void launch_plain_images(cudaStream_t stream);
+  void upload();
+  std::vector<bool> launch_lanes(const std::vector<LaneWave>& waves);
+  void launch_finish(const std::vector<bool>& used);
+  void begin_lane(std::size_t lane, std::vector<bool>& used);
   void finish_on(cudaStream_t stream);
   void copy_labels(cudaStream_t stream);
   void put_labels(const BatchLabels& labels);

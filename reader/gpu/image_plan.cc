@@ -88,10 +88,20 @@ void place_stage(StageTask& stage, Carver& general) {
       general.take<std::uint32_t>(std::size_t{stage.row_end - stage.row_begin} * stage.columns.request.kept);
 }
 
+/// What place_image() would take. Afterwards the image has addresses that mean nothing.
+ScratchBytes count_scratch(ImagePlan& image, JpegTask& jpeg) {
+  Carver general;
+  Carver coefficients;
+  place_image(image, jpeg, 0, {general, coefficients}, nullptr);
+  return {general.used(), coefficients.used()};
+}
+
 }  // namespace
 
 void ImagePlan::clear() noexcept {
   path = ImagePath::none;
+  segments = 0;
+  scratch = {};
   stages.clear();
   colors.clear();
   erasings.clear();
@@ -114,6 +124,8 @@ void plan_image(const RecordMeta& meta, const RecordBytes& bytes, const SamplePl
   }
   if (planned) {
     image.erasings = plan.erasings;
+    image.segments = image.path == ImagePath::jpeg ? jpeg.segments() : 0;
+    image.scratch = count_scratch(image, jpeg);
   } else {
     image.clear();
     image.path = ImagePath::host;
@@ -146,13 +158,6 @@ ImagePlaces place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_num
     image.stages[i + 1].rgb_stride = std::size_t{stage.width} * kChannels;
   }
   return places;
-}
-
-ScratchBytes scratch_bytes(ImagePlan& image, JpegTask& jpeg) {
-  Carver general;
-  Carver coefficients;
-  place_image(image, jpeg, 0, {general, coefficients}, nullptr);
-  return {general.used(), coefficients.used()};
 }
 
 }  // namespace imgpack::gpu

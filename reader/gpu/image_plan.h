@@ -25,8 +25,19 @@ enum class ImagePath : std::uint8_t {
   host,    ///< made by the host
 };
 
+/// Of device memory, while images are made.
+struct ScratchBytes {
+  std::size_t general = 0;
+  std::size_t coefficients = 0;
+
+  std::size_t total() const noexcept { return general + coefficients; }
+};
+
 struct ImagePlan {
   ImagePath path = ImagePath::none;
+  std::uint32_t segments = 0;                ///< of jpeg: that are decoded
+  ScratchBytes scratch;                      ///< that place_image() takes
+  std::byte* host_image = nullptr;           ///< of host
   std::vector<StageTask> stages;             ///< of jpeg and pixels
   std::vector<std::vector<ColorOp>> colors;  ///< by stage; none where no stage has any
   std::vector<Erasing> erasings;
@@ -35,14 +46,14 @@ struct ImagePlan {
   std::span<const std::byte> scan;
   std::span<const std::byte> pixels;  ///< of pixels: the rows that are needed, from row `pixel_row` on
   std::uint32_t pixel_row = 0;
-  std::byte* host_image = nullptr;  ///< of host
 
   void clear() noexcept;
   bool has_colors(std::size_t stage) const noexcept { return stage < colors.size() && !colors[stage].empty(); }
 };
 
 /// Chooses the path and plans it. What needs bytes of the record says where they are in the host's memory; the caller
-/// brings them where the device can read them. `jpeg` is filled for ImagePath::jpeg only.
+/// brings them where the device can read them. Keeps the memory that `image` has from before. `jpeg` is filled for
+/// ImagePath::jpeg only.
 void plan_image(const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan, ImagePlan& image,
                 JpegTask& jpeg);
 
@@ -62,12 +73,5 @@ struct ImagePlaces {
 /// Gives an image its scratch memory and its place in the batch. `jpeg_number`: of `jpeg` among the batch's.
 ImagePlaces place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_number, ImageScratch scratch,
                         std::byte* out);
-
-/// The bytes that place_image() takes. Afterwards the image has no addresses that mean anything.
-struct ScratchBytes {
-  std::size_t general = 0;
-  std::size_t coefficients = 0;
-};
-ScratchBytes scratch_bytes(ImagePlan& image, JpegTask& jpeg);
 
 }  // namespace imgpack::gpu

@@ -14,13 +14,17 @@ constexpr std::size_t kLeast = std::size_t{1} << 20;
 
 }  // namespace
 
+ProgramBuffer::ProgramBuffer() : ProgramBuffer(&allocate_pinned) {}
+
 ProgramBuffer::Place ProgramBuffer::take(std::size_t bytes) {
   const std::size_t offset = used_;
   const std::size_t end = offset + (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  if (end > host_.size()) {
-    PinnedBuffer larger(std::max({kLeast, end, 2 * host_.size()}));
-    if (used_ != 0) std::memcpy(larger.data(), host_.data(), used_);
+  if (end > host_bytes_) {
+    const std::size_t size = std::max({kLeast, end, 2 * host_bytes_});
+    std::shared_ptr<std::byte> larger = allocate_host_(size);
+    if (used_ != 0) std::memcpy(larger.get(), host_.get(), used_);
     host_ = std::move(larger);
+    host_bytes_ = size;
   }
   used_ = end;
   return {offset};
@@ -29,12 +33,12 @@ ProgramBuffer::Place ProgramBuffer::take(std::size_t bytes) {
 void ProgramBuffer::settle() {
   if (device_.size() >= used_) return;
   device_ = DeviceBuffer();
-  device_ = DeviceBuffer(host_.size());
+  device_ = DeviceBuffer(host_bytes_);
 }
 
 void ProgramBuffer::upload(cudaStream_t stream) const {
   if (used_ == 0) return;
-  check(cudaMemcpyAsync(device_.data(), host_.data(), used_, cudaMemcpyHostToDevice, stream), "copying a program");
+  check(cudaMemcpyAsync(device_.data(), host_.get(), used_, cudaMemcpyHostToDevice, stream), "copying a program");
 }
 
 }  // namespace imgpack::gpu

@@ -14,19 +14,11 @@ std::uint32_t divided(std::uint32_t a, std::uint32_t b) {
   return (a + b - 1) / b;
 }
 
-void add_parts(std::vector<Work>& work, std::uint32_t task, std::uint32_t parts) {
-  for (std::uint32_t part = 0; part < parts; ++part) work.push_back({task, part});
-}
-
 /// Whole blocks of 16 bytes: that is what is read anyway, and what kernels may read of what was gathered.
 GatherRange whole_units(std::span<const std::byte> source, std::byte* destination) {
   const std::size_t before = gather_shift(source.data());
   const std::size_t end = (before + source.size() + kGatherUnit - 1) / kGatherUnit * kGatherUnit;
   return {source.data() - before, destination - before, end};
-}
-
-std::uint32_t count_of(const std::vector<Work>& work) {
-  return static_cast<std::uint32_t>(work.size());
 }
 
 }  // namespace
@@ -54,11 +46,11 @@ void Wave::add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_
     ranges_.push_back(whole_units(image.entries, places.entries));
     ranges_.push_back(whole_units(image.scan, places.scan));
     segments_ += jpeg.segments();
-    add_parts(unstuff_, jpeg_number, divided(jpeg.segments(), kUnstuffSegments));
-    add_parts(entropy_, jpeg_number, divided(jpeg.segments(), kEntropySegments));
+    unstuff_.add(jpeg_number, divided(jpeg.segments(), kUnstuffSegments));
+    entropy_.add(jpeg_number, divided(jpeg.segments(), kEntropySegments));
     std::uint32_t groups = 0;
     for (std::uint32_t c = 0; c < jpeg.index.frame.component_count; ++c) groups += jpeg.block_groups(c);
-    add_parts(inverse_, jpeg_number, divided(groups, kInverseGroups));
+    inverse_.add(jpeg_number, divided(groups, kInverseGroups));
   } else {
     ranges_.push_back(whole_units(image.pixels, places.pixels));
   }
@@ -81,9 +73,9 @@ void Wave::add_stage(const StageTask& stage, std::size_t depth, const std::vecto
     compute_axis(*axis, axis_numbers_.data() + begin);
   }
   if (added.columns.request.kept != 0) {
-    add_parts(at.horizontal, number, divided(stage.row_end - stage.row_begin, kRowsOfPass));
+    at.horizontal.add(number, divided(stage.row_end - stage.row_begin, kRowsOfPass));
   }
-  add_parts(at.vertical, number, divided(stage.height, kRowsOfCanvas));
+  at.vertical.add(number, divided(stage.height, kRowsOfCanvas));
   if (colors == nullptr) return;
   at.finishes.push_back({.canvas = stage.canvas,
                          .out = stage.out,
@@ -99,16 +91,16 @@ void Wave::write(ProgramBuffer& program) {
   const auto put = [&program](const auto& items) { return program.append(std::span(items)); };
   ranges_place_ = put(std::as_const(ranges_));
   pieces_place_ = put(std::as_const(pieces_));
-  unstuff_place_ = put(std::as_const(unstuff_));
-  entropy_place_ = put(std::as_const(entropy_));
-  inverse_place_ = put(std::as_const(inverse_));
+  unstuff_place_ = program.append(unstuff_.entries());
+  entropy_place_ = program.append(entropy_.entries());
+  inverse_place_ = program.append(inverse_.entries());
   stages_place_ = put(std::as_const(stages_));
   ops_place_ = put(std::as_const(ops_));
   numbers_place_ = put(std::as_const(axis_numbers_));
   for (std::size_t i = 0; i < depth_count_; ++i) {
     Depth& depth = depths_[i];
-    depth.horizontal_place = put(std::as_const(depth.horizontal));
-    depth.vertical_place = put(std::as_const(depth.vertical));
+    depth.horizontal_place = program.append(depth.horizontal.entries());
+    depth.vertical_place = program.append(depth.vertical.entries());
     depth.finishes_place = put(std::as_const(depth.finishes));
   }
 }
@@ -134,16 +126,16 @@ void Wave::launch(const ProgramBuffer& program, const JpegTask* jpegs, const Bat
   launch_axes(stages, static_cast<std::uint32_t>(stages_.size()), stream);
   if (!entropy_.empty()) {
     check(cudaMemsetAsync(left.count, 0, sizeof *left.count, stream), "clearing a counter");
-    launch_unstuff(jpegs, program.device<Work>(unstuff_place_), count_of(unstuff_), stream);
-    launch_entropy_decode(jpegs, program.device<Work>(entropy_place_), count_of(entropy_), left, stream);
+    launch_unstuff(jpegs, program.device<Work>(unstuff_place_), unstuff_.size(), stream);
+    launch_entropy_decode(jpegs, program.device<Work>(entropy_place_), entropy_.size(), left, stream);
     launch_plain_decode(jpegs, left, damaged, stream);
-    launch_inverse_transform(jpegs, program.device<Work>(inverse_place_), count_of(inverse_), stream);
+    launch_inverse_transform(jpegs, program.device<Work>(inverse_place_), inverse_.size(), stream);
   }
   for (std::size_t i = 0; i < depth_count_; ++i) {
     const Depth& depth = depths_[i];
-    launch_horizontal_pass(stages, jpegs, program.device<Work>(depth.horizontal_place), count_of(depth.horizontal),
+    launch_horizontal_pass(stages, jpegs, program.device<Work>(depth.horizontal_place), depth.horizontal.size(),
                            stream);
-    launch_vertical_pass(stages, program.device<Work>(depth.vertical_place), count_of(depth.vertical), values, stream);
+    launch_vertical_pass(stages, program.device<Work>(depth.vertical_place), depth.vertical.size(), values, stream);
     finish_images(program.device<FinishTask>(depth.finishes_place), static_cast<std::uint32_t>(depth.finishes.size()),
                   program.device<ColorOp>(ops_place_), values, stream);
   }

@@ -9,7 +9,7 @@
 #include "reader/gpu/kernels/finish_image.h"
 #include "reader/gpu/kernels/jpeg_kernels.h"
 #include "reader/gpu/kernels/value_tables.h"
-#include "reader/gpu/program/work.h"
+#include "reader/gpu/program/work_list.h"
 #include "reader/gpu/program_buffer.h"
 
 namespace imgpack::gpu {
@@ -33,8 +33,8 @@ class Wave {
  private:
   /// The stages of one number, of all images that have it.
   struct Depth {
-    std::vector<Work> horizontal;
-    std::vector<Work> vertical;
+    WorkList horizontal;
+    WorkList vertical;
     std::vector<FinishTask> finishes;
     ProgramBuffer::Place horizontal_place, vertical_place, finishes_place;
   };
@@ -43,9 +43,9 @@ class Wave {
 
   std::vector<GatherRange> ranges_;
   std::vector<GatherPiece> pieces_;
-  std::vector<Work> unstuff_;
-  std::vector<Work> entropy_;
-  std::vector<Work> inverse_;
+  WorkList unstuff_;
+  WorkList entropy_;
+  WorkList inverse_;
   std::vector<StageTask> stages_;
   std::vector<ColorOp> ops_;
   std::vector<Depth> depths_;

@@ -3,13 +3,13 @@
 #include <exception>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
 #include "codec/decode.h"
 #include "codec/other/other_image.h"
 #include "imgpack/error.h"
+#include "reader/prefetch_record.h"
 #include "reader/record_error.h"
 
 namespace imgpack {
@@ -55,6 +55,7 @@ void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>&
   try {
     for (std::size_t index = begin; index < end; ++index) {
       if (cancelled.load(std::memory_order_relaxed)) return;
+      if (fetched.empty()) look_ahead(job, index, end);
       try {
         make_sample(job, index, fetched.empty() ? nullptr : &fetched[index - begin]);
       } catch (const Error& error) {
@@ -72,6 +73,18 @@ void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>&
   count(counters_.made, end - begin);
 }
 
+/// Has the record of a later sample brought into the caches while this one is planned for the device. Where the host
+/// decodes, what that saves is nothing beside it.
+void ChunkMaker::look_ahead(const BatchJob& job, std::size_t index, std::size_t end) const {
+  constexpr std::size_t kAhead = 2;
+  if (job.device() == nullptr || end - index <= kAhead) return;
+  const Sample& sample = job.samples()[index + kAhead];
+  try {
+    prefetch_record(plan_.sampler.shares()[sample.dataset].dataset.store().bytes(sample.record));
+  } catch (const Error&) {  // damaged: whoever makes it will find the same
+  }
+}
+
 void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched) {
   const Sample& sample = job.samples()[index];
   const StoreReader& store = plan_.sampler.shares()[sample.dataset].dataset.store();
@@ -83,12 +96,11 @@ void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedReco
   ImageResult result = check_image_size(meta, plan_.options.max_pixels);
   if (result.ok() && plan_.options.verify_checksums) result = check_bytes(meta, bytes);
   if (result.ok()) {
-    auto made = plan_.augmenter.plan(job.augment_key(sample), sample.record, {meta.width, meta.height});
-    if (const std::string* reason = std::get_if<std::string>(&made)) {
-      result = {ImageStatus::unsupported, *reason};
+    auto reason = plan_.augmenter.plan(job.augment_key(sample), sample.record, {meta.width, meta.height}, sample_plan_);
+    if (reason) {
+      result = {ImageStatus::unsupported, *std::move(reason)};
     } else {
-      const SamplePlan& plan = std::get<SamplePlan>(made);
-      const Size size = plan.size();
+      const Size size = sample_plan_.size();
       if (size != Size{plan_.format.image.width, plan_.format.image.height}) {
         throw record_error(
             store, sample.record, ErrorCode::invalid_argument,
@@ -96,19 +108,18 @@ void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedReco
                         "images one size",
                         size.width, size.height, plan_.format.image.width, plan_.format.image.height));
       }
-      result = carry_out(plan, meta, bytes, job, index);
+      result = carry_out(meta, bytes, job, index);
     }
   }
   if (!result.ok()) throw record_error(store, sample.record, result);
 }
 
 /// The device makes what it can, later; the rest is made here and now.
-ImageResult ChunkMaker::carry_out(const SamplePlan& plan, const RecordMeta& meta, const RecordBytes& bytes,
-                                  BatchJob& job, std::size_t index) {
-  if (job.device() == nullptr) return maker_.make(meta, bytes, plan, job.image(index));
-  DeviceJob::Placement placement = job.device()->add(index, meta, bytes, plan);
+ImageResult ChunkMaker::carry_out(const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job, std::size_t index) {
+  if (job.device() == nullptr) return maker_.make(meta, bytes, sample_plan_, job.image(index));
+  DeviceJob::Placement placement = job.device()->add(index, meta, bytes, sample_plan_);
   if (placement.result.ok() && placement.host_image != nullptr) {
-    return maker_.make(meta, bytes, plan, placement.host_image);
+    return maker_.make(meta, bytes, sample_plan_, placement.host_image);
   }
   if (placement.result.ok()) ++device_made_;
   return std::move(placement.result);

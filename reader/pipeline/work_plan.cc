@@ -21,7 +21,7 @@ constexpr std::uint32_t kMostChunk = 16;  ///< samples: a thread must not sit on
 constexpr std::uint32_t kMostDeviceChunk = 32;
 constexpr unsigned kMostDeviceParts = 8;
 /// Samples in flight that keep a device at work, and how many batches these may be.
-constexpr std::uint32_t kDeviceSamples = 1024;
+constexpr std::uint32_t kDeviceSamples = 512;
 constexpr std::uint32_t kMostDeviceBatches = 30;
 constexpr unsigned kMostThreads = 4096;
 constexpr std::uint32_t kMostPrefetch = 1u << 20;
