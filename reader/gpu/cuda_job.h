@@ -8,6 +8,7 @@
 
 #include "reader/gpu/cuda_device.h"
 #include "reader/gpu/cuda_memory.h"
+#include "reader/gpu/gds_arena.h"
 #include "reader/gpu/image_plan.h"
 #include "reader/gpu/kernels/value_tables.h"
 #include "reader/gpu/lane.h"
@@ -26,6 +27,7 @@ struct DeviceState {
   CudaDeviceOptions options;
   std::size_t lane_bytes = 0;  ///< most scratch memory of a lane
   RegisteredFiles files;
+  std::unique_ptr<GdsFiles> gds;  ///< nullptr unless asked for
   DeviceValueTables values;
 
   std::mutex mutex;  ///< of the lanes, and of the order in which work is queued
@@ -38,7 +40,8 @@ struct JobMemory {
   Stream stream;
   ProgramBuffer program;
   PinnedArena records;
-  PinnedBuffer damaged;  ///< by sample: the first damaged segment, or kNotDamaged
+  std::unique_ptr<GdsArena> from_disk;  ///< records too, with GPUDirect Storage
+  PinnedBuffer damaged;                 ///< by sample: the first damaged segment, or kNotDamaged
   DeviceBuffer device_damaged;
   DeviceBuffer images;  ///< where batches are decoded for another device
   std::vector<ImagePlan> plans;
@@ -65,7 +68,8 @@ class CudaJob final : public DeviceJob {
   CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::uint32_t samples);
   ~CudaJob() override;
 
-  Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan) override;
+  Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan,
+                const PayloadPlace* file) override;
   void submit(const BatchLabels& labels) override;
   void wait() override;
   std::optional<std::string> damaged(std::size_t index) const override;
@@ -81,6 +85,8 @@ class CudaJob final : public DeviceJob {
   JpegTask& jpeg(std::size_t index) const noexcept { return job_->program.host<JpegTask>(jpegs_)[index]; }
   std::byte* image(std::size_t index) const noexcept;
   std::span<const std::byte> reachable(std::span<const std::byte> bytes);
+  std::span<const std::byte> reachable(std::span<const std::byte> part, std::span<const std::byte> payload,
+                                       const PayloadPlace* file);
   std::vector<WaveImages> cut_waves();
   void place_waves(std::vector<WaveImages>& waves);
   void write_program(const BatchLabels& labels);

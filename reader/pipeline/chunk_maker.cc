@@ -1,6 +1,7 @@
 #include "reader/pipeline/chunk_maker.h"
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -102,11 +103,21 @@ void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedReco
   if (!result.ok()) throw record_error(store, sample.record, result);
 }
 
-/// The device makes what it can, later; the rest is made here and now.
 ImageResult ChunkMaker::carry_out(const SamplePlan& plan, const RecordMeta& meta, const RecordBytes& bytes,
                                   BatchJob& job, std::size_t index) {
   if (job.device() == nullptr) return maker_.make(meta, bytes, plan, job.image(index));
-  DeviceJob::Placement placement = job.device()->add(index, meta, bytes, plan);
+  return hand_over(plan, meta, bytes, job, index);
+}
+
+/// The device makes what it can, later; the rest is made here and now.
+ImageResult ChunkMaker::hand_over(const SamplePlan& plan, const RecordMeta& meta, const RecordBytes& bytes,
+                                  BatchJob& job, std::size_t index) {
+  std::optional<PayloadPlace> file;
+  if (plan_.options.transport == Transport::gds) {
+    const Sample& sample = job.samples()[index];
+    file = plan_.sampler.shares()[sample.dataset].dataset.store().place(sample.record);
+  }
+  DeviceJob::Placement placement = job.device()->add(index, meta, bytes, plan, file ? &*file : nullptr);
   if (placement.result.ok() && placement.host_image != nullptr) {
     return maker_.make(meta, bytes, plan, placement.host_image);
   }

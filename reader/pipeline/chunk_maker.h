@@ -26,6 +26,8 @@ class ChunkMaker {
   void make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched);
   ImageResult carry_out(const SamplePlan& plan, const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job,
                         std::size_t index);
+  ImageResult hand_over(const SamplePlan& plan, const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job,
+                        std::size_t index);
 
   const WorkPlan& plan_;
   Counters& counters_;
