@@ -105,6 +105,20 @@ TEST_CASE("without damage and mixing a device is asked once a batch") {
   CHECK(stats.device_seconds == 7 * 0.25);
 }
 
+TEST_CASE("a device is told where records are on disk if it is to read them there") {
+  const PackedImages images;
+  for (const Transport transport : {Transport::automatic, Transport::pinned, Transport::gds}) {
+    HostDeviceLog log;
+    LoaderOptions options = small_options();
+    options.prefetch_next_epoch = false;
+    options.transport = transport;
+    Loader loader = on_device(images.open(), options, log);
+    CHECK(look_at_device(loader).size() == 7);
+    CHECK(log.files == (transport == Transport::gds ? static_cast<int>(PackedImages::kTrain) : 0));
+    CHECK(log.wrong == 0);
+  }
+}
+
 TEST_CASE("a device mixes as the CPU does, on any number of ranks") {
   const PackedImages images;
   const Dataset data = images.open();

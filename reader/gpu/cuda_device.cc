@@ -42,6 +42,25 @@ std::vector<std::span<const std::byte>> mappings_of(const std::vector<const Stor
   return all;
 }
 
+/// Whether cuFile can read the datasets' files, before an epoch depends on it.
+void try_reading(GdsFiles& files, const std::vector<const StoreReader*>& stores) {
+  constexpr std::uint64_t kBytes = 4096;
+  GdsArena arena(files);
+  for (const StoreReader* store : stores) {
+    if (store->size() == 0) continue;
+    PayloadPlace place = store->place(0);
+    place.size = std::min(place.size, kBytes);
+    try {
+      arena.read(place);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::io) throw;
+      throw Error(ErrorCode::unsupported,
+                  fmt::format("gds transport (GPUDirect Storage) is not possible: {}", error.message()),
+                  {.file = place.file->native()});
+    }
+  }
+}
+
 std::string name_of(int device) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device), "asking for a device's properties");
@@ -75,7 +94,10 @@ class CudaDevice final : public BatchDevice {
     return std::make_unique<CudaJob>(state_, pool_, static_cast<CudaMemory&>(memory), samples);
   }
   int number() const noexcept override { return state_.options.device; }
-  std::string transport_reason() const override { return fmt::format("{}, {}", state_.files.reason(), name_); }
+  std::string transport_reason() const override {
+    if (!state_.gds) return fmt::format("{}, {}", state_.files.reason(), name_);
+    return fmt::format("gds for raw images, pinned for the bytes of JPEGs that are needed, {}", name_);
+  }
 
  private:
   DeviceState state_;
@@ -91,6 +113,10 @@ DeviceState::DeviceState(const CudaDeviceOptions& wanted) : options(wanted), val
   lane_bytes = std::max(scratch / lane_count, kLeastLane);
   files = RegisteredFiles::open(mappings_of(options.stores),
                                 {.transport = options.transport, .limit_bytes = options.registered_bytes});
+  if (options.transport == DeviceTransport::gds) {
+    gds = GdsFiles::open();
+    try_reading(*gds, options.stores);
+  }
   for (std::size_t i = 0; i < lane_count; ++i) lanes.push_back(Lane::create());
   uploads = Stream::create(highest_priority());
   finishes = Stream::create(highest_priority());

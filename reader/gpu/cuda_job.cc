@@ -52,6 +52,8 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
   if (job_->plans.size() < samples) job_->plans.resize(samples);
   for (ImagePlan& plan : std::span(job_->plans).first(samples)) plan.clear();
   job_->records.reset();
+  if (device.gds && !job_->from_disk) job_->from_disk = std::make_unique<GdsArena>(*device.gds);
+  if (job_->from_disk) job_->from_disk->reset();
   job_->program.reset();
   jpegs_ = job_->program.reserve<JpegTask>(samples);
   const std::size_t flag_bytes = samples * sizeof(std::uint32_t);
@@ -94,8 +96,19 @@ std::span<const std::byte> CudaJob::reachable(std::span<const std::byte> bytes) 
   return {copy, bytes.size()};
 }
 
+/// The same for a part of a payload that need not be in the host's memory.
+std::span<const std::byte> CudaJob::reachable(std::span<const std::byte> part, std::span<const std::byte> payload,
+                                              const PayloadPlace* file) {
+  if (!job_->from_disk || file == nullptr || file->size != payload.size()) return reachable(part);
+  PayloadPlace place = *file;
+  place.offset += static_cast<std::uint64_t>(part.data() - payload.data());
+  place.size = part.size();
+  const DeviceScope scope(device_.options.decode_device);
+  return job_->from_disk->read(place);
+}
+
 DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes,
-                                  const SamplePlan& plan) {
+                                  const SamplePlan& plan, const PayloadPlace* file) {
   ImagePlan& image = job_->plans[index];
   JpegTask& task = jpeg(index);
   plan_image(meta, bytes, plan, image, task);
@@ -110,10 +123,10 @@ DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, con
       image.scan = reachable(image.scan);
       break;
     case ImagePath::pixels:
-      image.pixels = reachable(image.pixels);
+      image.pixels = reachable(image.pixels, bytes.payload, file);
       break;
     case ImagePath::copied:
-      image.raw.source = reinterpret_cast<const std::uint8_t*>(reachable(bytes.payload).data());
+      image.raw.source = reinterpret_cast<const std::uint8_t*>(reachable(bytes.payload, bytes.payload, file).data());
       break;
     case ImagePath::host:
     case ImagePath::none:

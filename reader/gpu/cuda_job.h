@@ -8,6 +8,7 @@
 
 #include "reader/gpu/cuda_device.h"
 #include "reader/gpu/cuda_memory.h"
+#include "reader/gpu/gds_arena.h"
 #include "reader/gpu/image_plan.h"
 #include "reader/gpu/kernels/value_tables.h"
 #include "reader/gpu/lane.h"
@@ -27,6 +28,7 @@ struct DeviceState {
   CudaDeviceOptions options;
   std::size_t lane_bytes = 0;  ///< most scratch memory of a lane
   RegisteredFiles files;
+  std::unique_ptr<GdsFiles> gds;  ///< nullptr unless asked for
   DeviceValueTables values;
 
   // Few streams in all: CUDA has eight queues by default, and streams that share one wait for each other.
@@ -42,7 +44,8 @@ struct DeviceState {
 struct JobMemory {
   ProgramBuffer program;
   PinnedArena records;
-  PinnedBuffer damaged;  ///< by sample: the first damaged segment, or kNotDamaged
+  std::unique_ptr<GdsArena> from_disk;  ///< records too, with GPUDirect Storage
+  PinnedBuffer damaged;                 ///< by sample: the first damaged segment, or kNotDamaged
   DeviceBuffer device_damaged;
   DeviceBuffer images;  ///< where batches are decoded for another device
   std::vector<ImagePlan> plans;
@@ -69,7 +72,8 @@ class CudaJob final : public DeviceJob {
   CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::uint32_t samples);
   ~CudaJob() override;
 
-  Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan) override;
+  Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan,
+                const PayloadPlace* file) override;
   void submit(const BatchLabels& labels) override;
   void wait() override;
   std::optional<std::string> damaged(std::size_t index) const override;
@@ -87,6 +91,8 @@ class CudaJob final : public DeviceJob {
   std::span<const std::byte> reachable(std::span<const std::byte> bytes);
   std::vector<LaneWave> place_waves();
   void place_images(LaneWave& placed, Wave& wave);
+  std::span<const std::byte> reachable(std::span<const std::byte> part, std::span<const std::byte> payload,
+                                       const PayloadPlace* file);
   void write_program(const BatchLabels& labels);
   void upload();
   std::vector<bool> launch_lanes(const std::vector<LaneWave>& waves);

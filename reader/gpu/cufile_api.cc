@@ -50,6 +50,15 @@ std::string words_of(CufileError error) {
     case 5020:
       words = ": the file was not opened for direct reading";
       break;
+    case 5027:
+      words = ": the library does not know the file's handle";
+      break;
+    case 5034:
+      words = ": switched off for this file by cufile.json";
+      break;
+    case 5036:
+      words = ": the GPU's memory can't be pinned";
+      break;
     default:
       break;
   }

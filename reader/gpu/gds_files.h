@@ -43,16 +43,17 @@ class GdsFiles {
 
   /// Reads the payload at `place` to `device` + `device_offset`, which has room for place.size bytes, and returns when
   /// it is there. `device`: memory of the current device, as registered or as allocated. Throws damaged if the file
-  /// ends before, io if it can't be read or is another file than when the store was opened.
+  /// ended before when it was opened here, io if it can't be read or is another file than when the store was opened.
   void read(const PayloadPlace& place, std::byte* device, std::size_t device_offset);
 
  private:
   struct OpenFile {
     File file;
+    std::uint64_t size = 0;
     void* handle = nullptr;
   };
   explicit GdsFiles(std::shared_ptr<const CufileApi> api) : api_(std::move(api)) {}
-  void* handle_of(const PayloadPlace& place);
+  const OpenFile& open_file(const PayloadPlace& place);
 
   std::shared_ptr<const CufileApi> api_;
   std::mutex mutex_;  ///< for the map, whose entries stay where they are

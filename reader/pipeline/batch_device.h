@@ -17,6 +17,7 @@
 #include "codec/decode.h"
 #include "codec/image_result.h"
 #include "imgpack/record.h"
+#include "imgpack/store.h"
 #include "reader/augment/sample_plan.h"
 
 namespace imgpack {
@@ -65,9 +66,10 @@ class DeviceJob {
     std::byte* host_image = nullptr;  ///< where the host is to write the finished image; nullptr: the device makes it
   };
   /// Sample number `index`, once each. The bytes need only stay until the job is done if they lie in the dataset's
-  /// mapping, and only for the call otherwise. Thread-safe. Throws std::bad_alloc.
-  virtual Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes,
-                        const SamplePlan& plan) = 0;
+  /// mapping, and only for the call otherwise. `file`: where the payload is on disk, if the device may read it there
+  /// instead; else nullptr. Thread-safe. Throws std::bad_alloc; damaged and io where it reads the file.
+  virtual Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan,
+                        const PayloadPlace* file = nullptr) = 0;
   /// After the last add(). Samples that were not added keep unspecified pixels. Throws io, out_of_memory.
   virtual void submit(const BatchLabels& labels) = 0;
   /// Until all that was queued is done. Throws io for an error of the device.

@@ -1,6 +1,7 @@
 #include "reader/pipeline/chunk_maker.h"
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -114,10 +115,19 @@ void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedReco
   if (!result.ok()) throw record_error(store, sample.record, result);
 }
 
-/// The device makes what it can, later; the rest is made here and now.
 ImageResult ChunkMaker::carry_out(const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job, std::size_t index) {
   if (job.device() == nullptr) return maker_.make(meta, bytes, sample_plan_, job.image(index));
-  DeviceJob::Placement placement = job.device()->add(index, meta, bytes, sample_plan_);
+  return hand_over(meta, bytes, job, index);
+}
+
+/// The device makes what it can, later; the rest is made here and now.
+ImageResult ChunkMaker::hand_over(const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job, std::size_t index) {
+  std::optional<PayloadPlace> file;
+  if (plan_.options.transport == Transport::gds) {
+    const Sample& sample = job.samples()[index];
+    file = plan_.sampler.shares()[sample.dataset].dataset.store().place(sample.record);
+  }
+  DeviceJob::Placement placement = job.device()->add(index, meta, bytes, sample_plan_, file ? &*file : nullptr);
   if (placement.result.ok() && placement.host_image != nullptr) {
     return maker_.make(meta, bytes, sample_plan_, placement.host_image);
   }

@@ -28,6 +28,7 @@ class ChunkMaker {
   void make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched);
   /// What sample_plan_ says.
   ImageResult carry_out(const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job, std::size_t index);
+  ImageResult hand_over(const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job, std::size_t index);
 
   const WorkPlan& plan_;
   Counters& counters_;

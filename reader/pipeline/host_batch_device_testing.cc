@@ -63,8 +63,10 @@ class HostDeviceJob : public DeviceJob {
     --log_.jobs;
   }
 
-  Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan) override {
+  Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan,
+                const PayloadPlace* file) override {
     if (submitted_ || index >= samples_.size()) ++log_.wrong;
+    if (file != nullptr) ++(file->size == bytes.payload.size() ? log_.files : log_.wrong);
     Added& added = samples_[index];
     added.state = Added::State::device;
     if (log_.host_every != 0 && index % log_.host_every == 0) {

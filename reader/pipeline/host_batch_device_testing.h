@@ -35,6 +35,7 @@ struct HostDeviceLog {
   std::atomic<int> most_jobs{0};  ///< that existed at a time
   std::atomic<int> memories{0};   ///< that exist
   std::atomic<int> devices{0};    ///< that exist
+  std::atomic<int> files{0};      ///< samples whose place on disk was told, rightly
   std::atomic<int> uses{0};       ///< use_on()
   std::atomic<int> released{0};
   std::atomic<int> wrong{0};  ///< calls that the interface does not allow

@@ -1,6 +1,7 @@
 // cuFile where it is installed; where it is not, the error that says so.
 #include "reader/gpu/gds_files.h"
 
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -41,13 +42,23 @@ TEST_CASE("payloads go from the file into device memory, by several threads") {
   constexpr std::size_t kRoom = 16'384;
   const DeviceBuffer out(store->size() * kRoom);
   const auto registered = files->register_buffer(out.data(), out.size());
+  std::vector<std::exception_ptr> failures(4);
   std::vector<std::thread> threads;
-  for (std::uint64_t t = 0; t < 4; ++t) {
+  for (std::uint64_t t = 0; t < failures.size(); ++t) {
     threads.emplace_back([&, t] {
-      for (std::uint64_t i = t; i < store->size(); i += 4) files->read(store->place(i), out.data(), i * kRoom);
+      try {
+        for (std::uint64_t i = t; i < store->size(); i += failures.size()) {
+          files->read(store->place(i), out.data(), i * kRoom);
+        }
+      } catch (...) {
+        failures[t] = std::current_exception();
+      }
     });
   }
   for (std::thread& thread : threads) thread.join();
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
   const std::vector<std::byte> all = from_device(out);
   for (std::uint64_t i = 0; i < store->size(); ++i) {
     const auto payload = store->bytes(i).payload;

@@ -2,15 +2,18 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include <cuda_runtime_api.h>
 
+#include "imgpack/build.h"
 #include "imgpack/loader.h"
 #include "reader/gpu/cuda_check.h"
 #include "reader/loader_testing.h"
 #include "tests/gpu/loader_batches.h"
+#include "tests/support/files.h"
 #include "tests/support/thrown.h"
 
 namespace imgpack {
@@ -102,6 +105,28 @@ TEST_CASE("every transport gives the same batches, and says why it was chosen") 
       CHECK(stats.device_samples >= 48);  // but not progressive JPEGs and PNGs
       CHECK(stats.host_samples >= 12);
       CHECK(stats.device_seconds > 0);
+    }
+  }
+}
+
+TEST_CASE("GPUDirect Storage gives the same batches, or an error that says what is missing") {
+  const PackedKinds images;
+  const testing::TempDir dir;
+  // With a raw dataset next to one of files: the first is read by cuFile, the second is not.
+  convert(images.path(), dir / "raw.rec", {.transform = Transform{.encode = Encode::raw}});
+  for (const std::filesystem::path& path : {dir / "raw.rec", images.path()}) {
+    const Dataset data = Dataset::open(path);
+    for (const std::vector<Augmentation>& transform : {kTraining, {RandomCrop{.size = 40, .pad_if_needed = true}}}) {
+      LoaderOptions options = options_of(transform);
+      const std::vector<HostBatch> expected = epoch_on(data, options, "cpu");
+      options.transport = Transport::gds;
+      try {
+        check_same(epoch_on(data, options, "cuda"), expected);
+      } catch (const Error& error) {
+        CHECK(error.code() == ErrorCode::unsupported);
+        CHECK(error.message().find("GPUDirect Storage") != std::string::npos);
+        MESSAGE(error.message());
+      }
     }
   }
 }

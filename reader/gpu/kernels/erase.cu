@@ -15,11 +15,11 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr unsigned kSlices = 8;  // blocks for one rectangle
 
-__device__ bool holds(const Rect& rect, std::uint32_t x, std::uint32_t y) {
+__device__ inline bool holds(const Rect& rect, std::uint32_t x, std::uint32_t y) {
   return x >= rect.x && x - rect.x < rect.width && y >= rect.y && y - rect.y < rect.height;
 }
 
-__device__ bool is_covered(const EraseTask* task, std::uint32_t x, std::uint32_t y) {
+__device__ inline bool is_covered(const EraseTask* task, std::uint32_t x, std::uint32_t y) {
   for (std::uint32_t i = 1; i <= task->later; ++i) {
     if (holds(task[i].rect, x, y)) return true;
   }

@@ -23,11 +23,11 @@ struct Group {
   Rgb pixels[kGroup];
 };
 
-__device__ int byte_of(const std::uint32_t (&words)[3], unsigned i) {
+__device__ inline int byte_of(const std::uint32_t (&words)[3], unsigned i) {
   return static_cast<int>(words[i / 4] >> (i % 4 * 8) & 0xFF);
 }
 
-__device__ Group load_group(const std::uint8_t* at, unsigned count) {
+__device__ inline Group load_group(const std::uint8_t* at, unsigned count) {
   Group group = {};
   if (count == kGroup) {
     const auto* const source = reinterpret_cast<const std::uint32_t*>(at);
@@ -46,12 +46,12 @@ __device__ Group load_group(const std::uint8_t* at, unsigned count) {
 }
 
 /// The values of a group as they lie in packed pixels.
-__device__ int value_of(const Group& group, unsigned i) {
+__device__ inline int value_of(const Group& group, unsigned i) {
   const Rgb& pixel = group.pixels[i / 3];
   return i % 3 == 0 ? pixel.r : i % 3 == 1 ? pixel.g : pixel.b;
 }
 
-__device__ void store_group(const Group& group, unsigned count, std::uint8_t* at) {
+__device__ inline void store_group(const Group& group, unsigned count, std::uint8_t* at) {
   if (count == kGroup) {
     auto* const target = reinterpret_cast<std::uint32_t*>(at);
 #pragma unroll
@@ -69,11 +69,11 @@ __device__ void store_group(const Group& group, unsigned count, std::uint8_t* at
   }
 }
 
-__device__ int luma_of(const Rgb& pixel) {
+__device__ inline int luma_of(const Rgb& pixel) {
   return plain::luma(pixel.r, pixel.g, pixel.b);
 }
 
-__device__ Rgb blended(int from, const Rgb& to, float factor) {
+__device__ inline Rgb blended(int from, const Rgb& to, float factor) {
   return {plain::blend(from, to.r, factor), plain::blend(from, to.g, factor), plain::blend(from, to.b, factor)};
 }
 
@@ -85,7 +85,7 @@ __device__ void for_each_pixel(Group& group, Change change) {
 }
 
 /// `mean` is for contrast.
-__device__ void apply(const ColorOp& op, int mean, Group& group) {
+__device__ inline void apply(const ColorOp& op, int mean, Group& group) {
   using Kind = ColorOp::Kind;
   if (changes_nothing(op)) return;
   const float factor = op.factor;
@@ -109,7 +109,7 @@ __device__ void apply(const ColorOp& op, int mean, Group& group) {
 }
 
 /// What all threads of the block have summed up, in each of them.
-__device__ std::uint64_t block_sum(std::uint64_t sum) {
+__device__ inline std::uint64_t block_sum(std::uint64_t sum) {
   __shared__ std::uint64_t parts[kWarps];
   for (unsigned distance = 16; distance > 0; distance /= 2) sum += __shfl_down_sync(0xFFFFFFFF, sum, distance);
   __syncthreads();  // the last sum has been read
