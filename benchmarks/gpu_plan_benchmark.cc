@@ -25,7 +25,7 @@
 #include "reader/gpu/program_buffer.h"
 #include "reader/gpu/wave.h"
 #include "reader/gpu/wave_images.h"
-#include "reader/prefetch_record.h"
+#include "reader/prefetch.h"
 
 namespace {
 
@@ -146,6 +146,7 @@ class Planning {
     for (std::uint32_t i = 0; i < options_.batch; ++i) {
       const Sample& sample = samples_[i];
       if (i + kAhead < options_.batch) prefetch_record(samples_[i + kAhead].bytes);
+      if (i + 1 < options_.batch) prefetch_image(job.images[i + 1], job.jpeg(i + 1));
       plan_image(sample.meta, sample.bytes, sample.plan, job.images[i], job.jpeg(i));
     }
   }
