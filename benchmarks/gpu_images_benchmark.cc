@@ -24,7 +24,7 @@
 #include "imgpack/error.h"
 #include "reader/augment/augmenter.h"
 #include "reader/gpu/cuda_device.h"
-#include "reader/prefetch_record.h"
+#include "reader/prefetch.h"
 
 namespace {
 

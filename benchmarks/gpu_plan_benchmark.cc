@@ -1,6 +1,6 @@
 // What the host does for the CUDA part, by phase, without a GPU: from a record's bytes to the program of its batch.
 //
-//   gpu_plan_benchmark FILE [--batch N] [--batches N] [--scratch MiB]
+//   gpu_plan_benchmark FILE [--batch N] [--batches N] [--scratch MiB] [--jobs N]
 //
 // FILE: a packed dataset; of more than the processor's caches, or records are nearer than they are in training. Samples
 // are RandomResizedCrop(224), flipped, normalised float16, in random order. Times are CPU nanoseconds of one thread per
@@ -25,7 +25,7 @@
 #include "reader/gpu/program_buffer.h"
 #include "reader/gpu/wave.h"
 #include "reader/gpu/wave_images.h"
-#include "reader/prefetch_record.h"
+#include "reader/prefetch.h"
 
 namespace {
 
@@ -39,6 +39,7 @@ struct Options {
   std::uint32_t batch = 1024;
   std::uint32_t batches = 100;
   std::uint64_t scratch_mib = 213;
+  std::uint32_t jobs = 4;
 };
 
 class Phase {
@@ -79,23 +80,25 @@ class Planning {
       : store_(data.store()),
         options_(options),
         augmenter_({RandomResizedCrop{224}, HorizontalFlip{}, Normalize::imagenet()}, DType::f16, Layout::nchw),
-        samples_(options.batch),
-        images_(options.batch) {}
+        samples_(options.batch) {
+    for (std::uint32_t i = 0; i < options.jobs; ++i) jobs_.emplace_back().images.resize(options.batch);
+  }
 
   void run_batch() {
-    program_.reset();
-    jpegs_ = program_.reserve<JpegTask>(options_.batch);
+    Job& job = jobs_[next_++ % jobs_.size()];
+    job.program.reset();
+    job.jpegs = job.program.reserve<JpegTask>(options_.batch);
     fetch_.measure([this] { fetch(); });
     augment_.measure([this] { augment(); });
-    plan_.measure([this] { plan(); });
+    plan_.measure([&] { plan(job); });
     std::vector<WaveImages> waves;
-    cut_.measure([&] { waves = cut_waves(images_, options_.scratch_mib << 20); });
-    if (waves_.size() < waves.size()) waves_.resize(waves.size());
+    cut_.measure([&] { waves = cut_waves(job.images, options_.scratch_mib << 20); });
+    if (job.waves.size() < waves.size()) job.waves.resize(waves.size());
     place_.measure([&] {
-      for (std::size_t w = 0; w < waves.size(); ++w) place(waves[w], waves_[w]);
+      for (std::size_t w = 0; w < waves.size(); ++w) place(job, waves[w], job.waves[w]);
     });
     write_.measure([&] {
-      for (std::size_t w = 0; w < waves.size(); ++w) waves_[w].write(program_);
+      for (std::size_t w = 0; w < waves.size(); ++w) job.waves[w].write(job.program);
     });
   }
   void report() const {
@@ -116,6 +119,15 @@ class Planning {
     SamplePlan plan;
   };
 
+  struct Job {
+    ProgramBuffer program{&allocate_plain};
+    ProgramBuffer::Place jpegs;
+    std::vector<ImagePlan> images;
+    std::vector<Wave> waves;
+
+    JpegTask& jpeg(std::uint32_t i) const { return program.host<JpegTask>(jpegs)[i]; }
+  };
+
   void fetch() {
     for (Sample& sample : samples_) {
       sample.record = random_() % store_.size();
@@ -130,34 +142,32 @@ class Planning {
       if (reason) throw Error(ErrorCode::unsupported, *reason);
     }
   }
-  void plan() {
+  void plan(Job& job) {
     for (std::uint32_t i = 0; i < options_.batch; ++i) {
       const Sample& sample = samples_[i];
       if (i + kAhead < options_.batch) prefetch_record(samples_[i + kAhead].bytes);
-      plan_image(sample.meta, sample.bytes, sample.plan, images_[i], jpeg(i));
+      if (i + 1 < options_.batch) prefetch_image(job.images[i + 1], job.jpeg(i + 1));
+      plan_image(sample.meta, sample.bytes, sample.plan, job.images[i], job.jpeg(i));
     }
   }
-  void place(const WaveImages& cut, Wave& wave) {
+  void place(Job& job, const WaveImages& cut, Wave& wave) {
     wave.reset();
     Carver general;
     Carver coefficients;
     for (std::uint32_t i = cut.first; i < cut.end; ++i) {
-      if (!uses_waves(images_[i])) continue;
-      const ImagePlaces places = place_image(images_[i], jpeg(i), i, {general, coefficients}, nullptr);
-      wave.add(images_[i], jpeg(i), i, places);
+      if (!uses_waves(job.images[i])) continue;
+      const ImagePlaces places = place_image(job.images[i], job.jpeg(i), i, {general, coefficients}, nullptr);
+      wave.add(job.images[i], job.jpeg(i), i, places);
     }
   }
-  JpegTask& jpeg(std::uint32_t i) const { return program_.host<JpegTask>(jpegs_)[i]; }
 
   const StoreReader& store_;
   const Options& options_;
   Augmenter augmenter_;
   std::mt19937_64 random_{1};
   std::vector<Sample> samples_;
-  std::vector<ImagePlan> images_;
-  std::vector<Wave> waves_;
-  ProgramBuffer program_{&allocate_plain};
-  ProgramBuffer::Place jpegs_;
+  std::vector<Job> jobs_;
+  std::size_t next_ = 0;
   Phase fetch_{"finding records"};
   Phase augment_{"Augmenter::plan"};
   Phase plan_{"plan_image"};
@@ -175,6 +185,7 @@ int main(int argc, char** argv) try {
   app.add_option("--batch", options.batch, "images of a batch")->check(CLI::PositiveNumber);
   app.add_option("--batches", options.batches, "batches to measure")->check(CLI::PositiveNumber);
   app.add_option("--scratch", options.scratch_mib, "MiB of scratch memory of a wave")->check(CLI::PositiveNumber);
+  app.add_option("--jobs", options.jobs, "batches in flight, each with its memory")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
   const Dataset data = Dataset::open(options.file);
   Planning planning(data, options);

@@ -111,6 +111,7 @@ DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, con
                                   const SamplePlan& plan, const PayloadPlace* file) {
   ImagePlan& image = job_->plans[index];
   JpegTask& task = jpeg(index);
+  if (index + 1 < samples_) prefetch_image(job_->plans[index + 1], jpeg(index + 1));  // samples mostly come in order
   plan_image(meta, bytes, plan, image, task);
   if (uses_waves(image) && image.scratch.total() > device_.lane_bytes) {
     image.clear();

@@ -13,6 +13,7 @@
 #include "reader/gpu/program/jpeg_planner.h"
 #include "reader/gpu/program/stage_planner.h"
 #include "reader/gpu/raw_task.h"
+#include "reader/prefetch.h"
 
 namespace imgpack::gpu {
 
@@ -56,6 +57,13 @@ struct ImagePlan {
 /// ImagePath::jpeg only.
 void plan_image(const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan, ImagePlan& image,
                 JpegTask& jpeg);
+
+/// The memory of an image that plan_image() will soon fill: with several batches in flight it has left the caches since
+/// it was last used.
+[[gnu::always_inline]] inline void prefetch_image(const ImagePlan& image, const JpegTask& jpeg) noexcept {
+  prefetch(std::as_bytes(std::span(&image, 1)));
+  prefetch(std::as_bytes(std::span(&jpeg, 1)));
+}
 
 /// Device memory that an image needs while it is made.
 struct ImageScratch {

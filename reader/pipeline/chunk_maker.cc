@@ -10,7 +10,7 @@
 #include "codec/decode.h"
 #include "codec/other/other_image.h"
 #include "imgpack/error.h"
-#include "reader/prefetch_record.h"
+#include "reader/prefetch.h"
 #include "reader/record_error.h"
 
 namespace imgpack {

@@ -44,8 +44,11 @@ void copy_quant(const jpeg::Component& component, const std::uint8_t* file, std:
 }
 
 void copy_huffman(const std::uint8_t* dht, std::uint8_t* out) {
+  constexpr std::uint32_t kStep = jpeg::kHuffmanCounts;
   const std::uint32_t symbols = std::min(jpeg::count_huffman_symbols(dht), jpeg::kMaxHuffmanSymbols);
-  std::memcpy(out, dht, jpeg::kHuffmanCounts + symbols);
+  // In steps of one size, the last over a part of the one before it: faster than a copy of any size.
+  for (std::uint32_t at = 0; at < symbols; at += kStep) std::memcpy(out + at, dht + at, kStep);
+  std::memcpy(out + symbols, dht + symbols, kStep);
 }
 
 /// False if there are too many.
@@ -80,8 +83,8 @@ bool copy_tables(const jpeg::Frame& frame, const std::uint8_t* file, JpegTask& t
   return true;
 }
 
-/// Fetches what find_scan() will read of the index, about: entries are of one size, and come row by row. Inlined always:
-/// GCC leaves out calls of functions that only prefetch.
+/// Fetches what find_scan() will read of the index, about: entries are of one size, and come row by row. Inlined
+/// always: GCC leaves out calls of functions that only prefetch.
 [[gnu::always_inline]] inline void prefetch_entries(std::span<const std::byte> index, const Rect& part,
                                                     std::uint32_t height) {
   constexpr std::size_t kLine = 64;
