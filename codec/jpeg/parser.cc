@@ -286,10 +286,10 @@ Indexability Parser::take_tables(std::uint32_t c, Byte selectors) {
     return Indexability::damaged;
   }
   const Component* before = c == 0 ? nullptr : &frame_.components[c - 1];  // which has passed
-  const bool valid = (before != nullptr && before->dc_offset == component.dc_offset &&
-                      before->ac_offset == component.ac_offset) ||
-                     (is_valid_huffman_table(data_ + component.dc_offset, HuffmanClass::dc) &&
-                      is_valid_huffman_table(data_ + component.ac_offset, HuffmanClass::ac));
+  const bool valid =
+      (before != nullptr && before->dc_offset == component.dc_offset && before->ac_offset == component.ac_offset) ||
+      (is_valid_huffman_table(data_ + component.dc_offset, HuffmanClass::dc) &&
+       is_valid_huffman_table(data_ + component.ac_offset, HuffmanClass::ac));
   return valid ? Indexability::indexable : Indexability::damaged;
 }
 
