@@ -38,6 +38,7 @@ struct Options {
   std::uint64_t scratch_mib = 0;
   std::size_t jobs = 4;
   std::uint32_t lanes = 0;
+  int gather_blocks = 0;
   bool center = false;
   std::string json;
 };
@@ -99,7 +100,9 @@ class Benchmark {
     device.format = augmenter_.format();
     device.batch = {.image = 224, .dtype = DType::f16, .layout = Layout::nchw, .soft_classes = 0};
     device.scratch_bytes = options.scratch_mib << 20;
+    device.batch_size = options.batch;
     device.lanes = options.lanes;
+    device.gather_blocks = options.gather_blocks;
     device.stores = {&data.store()};
     cudaFree(nullptr);
     free_before_ = free_device_bytes();
@@ -192,6 +195,7 @@ int main(int argc, char** argv) try {
   app.add_option("--scratch", options.scratch_mib, "MiB of scratch memory on the device; 0: the default");
   app.add_option("--jobs", options.jobs, "batches in flight");
   app.add_option("--lanes", options.lanes, "parts of batches made at the same time; 0: the default");
+  app.add_option("--gather-blocks", options.gather_blocks, "of threads that bring bytes to the device; 0: the default");
   app.add_flag("--center", options.center, "Resize(256) and CenterCrop(224)");
   app.add_option("--json", options.json, "file for the figures");
   CLI11_PARSE(app, argc, argv);

@@ -16,8 +16,14 @@ namespace gpu {
 
 namespace {
 
-constexpr std::size_t kLanes = 4;
-constexpr std::size_t kDefaultScratch = std::size_t{512} << 20;
+/// With the streams of DeviceState, as many as CUDA has queues by default.
+constexpr std::size_t kLanes = 6;
+constexpr std::size_t kLeastScratch = std::size_t{512} << 20;
+constexpr std::size_t kMostScratch = std::size_t{1} << 30;
+constexpr std::size_t kScratchOfSample = std::size_t{1} << 20;
+/// Blocks of threads that bring JPEG bytes over the bus. So few keep it busy; more of them would only take shared
+/// memory from the kernels beside them (docs/gpu.md).
+constexpr int kGatherBlocks = 24;
 constexpr std::size_t kLeastLane = std::size_t{16} << 20;
 
 /// Throws unsupported, in words that say what is missing.
@@ -108,7 +114,10 @@ class CudaDevice final : public BatchDevice {
 }  // namespace
 
 DeviceState::DeviceState(const CudaDeviceOptions& wanted) : options(wanted), values(wanted.format) {
-  const std::size_t scratch = options.scratch_bytes == 0 ? kDefaultScratch : options.scratch_bytes;
+  if (options.gather_blocks == 0) options.gather_blocks = kGatherBlocks;
+  const std::size_t scratch = options.scratch_bytes != 0
+                                  ? options.scratch_bytes
+                                  : std::clamp(options.batch_size * kScratchOfSample, kLeastScratch, kMostScratch);
   const std::size_t lane_count = options.lanes == 0 ? kLanes : options.lanes;
   lane_bytes = std::max(scratch / lane_count, kLeastLane);
   files = RegisteredFiles::open(mappings_of(options.stores),
@@ -118,9 +127,8 @@ DeviceState::DeviceState(const CudaDeviceOptions& wanted) : options(wanted), val
     try_reading(*gds, options.stores);
   }
   for (std::size_t i = 0; i < lane_count; ++i) lanes.push_back(Lane::create());
-  uploads = Stream::create(highest_priority());
-  finishes = Stream::create(highest_priority());
-  mends = Stream::create(highest_priority());
+  uploads = Stream::create();
+  finishes = Stream::create();
 }
 
 }  // namespace gpu

@@ -16,16 +16,9 @@ DeviceScope::~DeviceScope() {
   (void)cudaThreadExchangeStreamCaptureMode(&capture_mode_);
 }
 
-int highest_priority() {
-  int least = 0;
-  int greatest = 0;
-  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "asking for priorities");
-  return greatest;
-}
-
-Stream Stream::create(int priority) {
+Stream Stream::create() {
   Stream stream;
-  check(cudaStreamCreateWithPriority(&stream.stream_, cudaStreamNonBlocking, priority), "making a stream");
+  check(cudaStreamCreateWithFlags(&stream.stream_, cudaStreamNonBlocking), "making a stream");
   return stream;
 }
 Stream::~Stream() {

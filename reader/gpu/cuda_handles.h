@@ -25,15 +25,12 @@ class DeviceScope {
   cudaStreamCaptureMode capture_mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-/// Of streams of the current device. Throws io.
-int highest_priority();
-
 /// A stream of the current device that does not wait for the default stream.
 class Stream {
  public:
   Stream() = default;
-  /// `priority`: 0, or below 0 for more urgent work. Throws io.
-  static Stream create(int priority = 0);
+  /// Throws io.
+  static Stream create();
   ~Stream();
   Stream(Stream&& other) noexcept;
   Stream& operator=(Stream&& other) noexcept;

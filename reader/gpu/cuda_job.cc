@@ -234,8 +234,8 @@ std::vector<bool> CudaJob::launch_lanes(const std::vector<LaneWave>& waves) {
   auto* const damaged = reinterpret_cast<std::uint32_t*>(job_->device_damaged.data());
   for (std::size_t w = 0; w < waves.size(); ++w) {
     begin_lane(waves[w].lane, used);
-    job_->waves[w].launch(job_->program, job_->program.device<JpegTask>(jpegs_), device_.values.values(), waves[w].left,
-                          damaged, device_.lanes[waves[w].lane].stream());
+    job_->waves[w].launch(job_->program, job_->program.device<JpegTask>(jpegs_), device_.values.values(),
+                          device_.options.gather_blocks, waves[w].left, damaged, device_.lanes[waves[w].lane].stream());
   }
   if (raw_count_ != 0) {  // a batch of images that need no scratch memory; the next one goes into another lane
     const std::size_t lane = device_.next_lane;
@@ -320,14 +320,15 @@ double CudaJob::device_seconds() const {
 void CudaJob::copy_image(std::size_t to, std::size_t from) {
   const DeviceScope scope(device_.options.decode_device);
   check(cudaMemcpyAsync(image(to), image(from), device_.options.batch.image_bytes(), cudaMemcpyDeviceToDevice,
-                        device_.mends.get()),
+                        device_.uploads.get()),
         "copying an image");
   changed_ = queued_ = true;
 }
 
 void CudaJob::clear_image(std::size_t index) {
   const DeviceScope scope(device_.options.decode_device);
-  check(cudaMemsetAsync(image(index), 0, device_.options.batch.image_bytes(), device_.mends.get()), "clearing an image");
+  check(cudaMemsetAsync(image(index), 0, device_.options.batch.image_bytes(), device_.uploads.get()),
+        "clearing an image");
   changed_ = queued_ = true;
 }
 
@@ -335,20 +336,20 @@ void CudaJob::mix(const Mix& mix, std::uint32_t count, std::optional<std::size_t
   const DeviceScope scope(device_.options.decode_device);
   const BatchFormat& batch = device_.options.batch;
   mix_images(mix, batch.dtype, batch.layout, {batch.image.width, batch.image.height}, images_, count, previous,
-             device_.mends.get());
+             device_.uploads.get());
   changed_ = queued_ = true;
 }
 
 void CudaJob::set_labels(const BatchLabels& labels) {
   const DeviceScope scope(device_.options.decode_device);
   put_labels(labels);
-  copy_labels(device_.mends.get());
+  copy_labels(device_.uploads.get());
   changed_ = queued_ = true;
 }
 
 void CudaJob::finish_if_changed() {
   if (!std::exchange(changed_, false)) return;
-  finish_on(device_.mends.get());
+  finish_on(device_.uploads.get());
 }
 
 }  // namespace imgpack::gpu

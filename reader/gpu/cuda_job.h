@@ -35,9 +35,9 @@ struct DeviceState {
   std::mutex mutex;  ///< of the lanes, and of the order in which work is queued
   std::vector<Lane> lanes;
   std::size_t next_lane = 0;
-  Stream uploads;   ///< programs on their way to the device; never waits
+  /// Programs on their way to the device, and what is done to batches that the host has waited for: never waits itself.
+  Stream uploads;
   Stream finishes;  ///< what comes when a batch's lanes are done, batch after batch
-  Stream mends;     ///< what is done to batches that the host has waited for
 };
 
 /// The memory of a job, kept for later ones.

@@ -18,7 +18,7 @@ std::size_t with_room(std::size_t bytes) {
 
 Lane Lane::create() {
   Lane lane;
-  lane.stream_ = Stream::create(highest_priority());
+  lane.stream_ = Stream::create();
   return lane;
 }
 

@@ -118,11 +118,11 @@ void Wave::patch(const ProgramBuffer& program) {
   }
 }
 
-void Wave::launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, LeftSegments left,
-                  std::uint32_t* damaged, cudaStream_t stream) const {
+void Wave::launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, int gather_blocks,
+                  LeftSegments left, std::uint32_t* damaged, cudaStream_t stream) const {
   const auto* const stages = program.device<StageTask>(stages_place_);
   launch_gather(program.device<GatherRange>(ranges_place_), program.device<GatherPiece>(pieces_place_),
-                static_cast<std::uint32_t>(pieces_.size()), stream);
+                static_cast<std::uint32_t>(pieces_.size()), stream, gather_blocks);
   launch_axes(stages, static_cast<std::uint32_t>(stages_.size()), stream);
   if (!entropy_.empty()) {
     check(cudaMemsetAsync(left.count, 0, sizeof *left.count, stream), "clearing a counter");

@@ -23,9 +23,10 @@ class Wave {
   /// Axes that the host computes go into the program as well. Before ProgramBuffer::settle(); afterwards patch().
   void write(ProgramBuffer& program);
   void patch(const ProgramBuffer& program);
-  /// Queues everything. `left`: room for left_segments() items and a count; `damaged`: by sample. Throws io.
-  void launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, LeftSegments left,
-              std::uint32_t* damaged, cudaStream_t stream) const;
+  /// Queues everything. `gather_blocks`: as launch_gather() takes it. `left`: room for left_segments() items and a
+  /// count; `damaged`: by sample. Throws io.
+  void launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, int gather_blocks,
+              LeftSegments left, std::uint32_t* damaged, cudaStream_t stream) const;
   /// Of all images.
   std::uint32_t segments() const noexcept { return segments_; }
   bool empty() const noexcept { return stages_.empty(); }

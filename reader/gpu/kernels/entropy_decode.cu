@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kThreads = kEntropySegments;
 constexpr std::uint32_t kLookBits = 10;
 constexpr std::uint32_t kRestBits = jpeg::kMaxCodeLength - kLookBits;
-constexpr std::uint32_t kLongCodes = 1024;  // values of 16 bits
+constexpr std::uint32_t kLongCodes = 512;  // values of 16 bits
 
 // A looked-up code: bits 0-4 its length, 5-8 how many bits of the coefficient follow, 9-15 how many zeros come before.
 // 0: longer than the lookup, or no code.
@@ -106,12 +106,19 @@ __device__ inline void build_tables(const JpegTables& from, Table* tables) {
   }
 }
 
-/// Where a coefficient in zigzag order goes in the block's memory, column by column.
-__device__ inline void build_places(std::uint8_t* places) {
+/// The block that a thread is decoding, column by column. It goes to memory in pieces of 16 bytes, of which it has few that
+/// are not zeros: a store for each coefficient would keep the memory pipes busy with single bytes.
+constexpr std::uint32_t kColumnBytes = kThreads * 16;
+struct Blocks {
+  uint4 columns[8][kThreads];  ///< of thread t: columns[...][t]; zeros where nothing is yet
+};
+
+/// Where a coefficient in zigzag order goes, in bytes from the thread's first column.
+__device__ inline void build_places(std::uint16_t* places) {
   constexpr jpeg::ZigzagOrder kOrder = jpeg::zigzag_order();
   if (threadIdx.x < jpeg::kBlockCoefficients) {
     const std::uint32_t natural = kOrder.natural[threadIdx.x];
-    places[threadIdx.x] = static_cast<std::uint8_t>(natural % 8 * 8 + natural / 8);
+    places[threadIdx.x] = static_cast<std::uint16_t>(natural % 8 * kColumnBytes + natural / 8 * 2);
   }
 }
 
@@ -146,7 +153,7 @@ __device__ inline std::uint32_t place_by_length(std::uint32_t bits, std::uint32_
 
 /// The next pieces of a thread's stream, in shared memory. They are copied there while earlier ones are used, without
 /// registers that would have to be waited for: thread t's are in `pieces[...][t]`.
-constexpr std::uint32_t kPieces = 4;
+constexpr std::uint32_t kPieces = 2;
 constexpr std::uint32_t kWordsOfPiece = 4;
 struct Ring {
   uint4 pieces[kPieces][kThreads];
@@ -173,8 +180,8 @@ class Bits {
         stream_(reinterpret_cast<const uint4*>(stream)),
         piece_count_((bits + 127) / 128),
         position_(first_bit) {
-    for (std::uint32_t piece = 0; piece + 1 < kPieces; ++piece) begin(piece);
-    wait_for_copies<kPieces - 2>();
+    for (std::uint32_t piece = 0; piece < kPieces; ++piece) begin(piece);
+    wait_for_copies<kPieces - 1>();
     high_ = word(0);
     low_ = word(1);
   }
@@ -186,8 +193,8 @@ class Bits {
       position_ -= 32;
       high_ = low_;
       if (next_ % kWordsOfPiece == 0) {
-        begin(next_ / kWordsOfPiece + kPieces - 2);
-        wait_for_copies<kPieces - 2>();
+        begin(next_ / kWordsOfPiece + kPieces - 1);
+        wait_for_copies<kPieces - 1>();
       }
       low_ = word(next_);
       ++next_;
@@ -251,8 +258,9 @@ __device__ inline Run run_of(const JpegTask& task, std::uint32_t i) {
 
 struct Shared {
   Ring ring;
+  Blocks blocks;
   Table tables[kTables];
-  std::uint8_t places[jpeg::kBlockCoefficients];
+  std::uint16_t places[jpeg::kBlockCoefficients];
   BlockPlan plans[jpeg::kMaxBlocksInMcu];
   std::uint32_t order[kThreads];
   std::int16_t dc[jpeg::kMaxComponents][kThreads];
@@ -271,11 +279,38 @@ struct Restarts {
   }
 };
 
-/// A coefficient on its way to memory: where it goes is looked up while the next code is.
+/// The thread's block in shared memory, and which of its columns hold something.
+class BlockBuffer {
+ public:
+  __device__ explicit BlockBuffer(Blocks& blocks) : first_(reinterpret_cast<std::byte*>(&blocks.columns[0][threadIdx.x])) {
+    for (std::uint32_t x = 0; x < 8; ++x) column(x) = {0, 0, 0, 0};
+  }
+  /// `place`: as build_places() makes it.
+  __device__ void put(std::uint32_t place, std::int16_t value) {
+    *reinterpret_cast<std::int16_t*>(first_ + place) = value;
+    used_ |= 1u << (place / kColumnBytes);
+  }
+  /// Moves the block to memory, which holds zeros.
+  __device__ void flush(uint4* out) {
+    while (used_ != 0) {
+      const std::uint32_t x = __ffs(static_cast<int>(used_)) - 1;
+      used_ &= used_ - 1;
+      out[x] = column(x);
+      column(x) = {0, 0, 0, 0};
+    }
+  }
+
+ private:
+  __device__ uint4& column(std::uint32_t x) { return *reinterpret_cast<uint4*>(first_ + x * kColumnBytes); }
+
+  std::byte* first_;
+  std::uint32_t used_ = 0;
+};
+
+/// A coefficient on its way to the block: where it goes is looked up while the next code is.
 struct Pending {
   bool valid = false;
   std::uint32_t k = 0;
-  std::uint32_t block_at = 0;  ///< index of its block's first coefficient
   std::int16_t value = 0;
 };
 
@@ -283,11 +318,11 @@ struct Pending {
 __device__ inline bool decode(const JpegTask& task, Shared& shared, const SegmentInfo& info, const Run& run) {
   const std::uint32_t blocks_per_mcu = task.index.frame.blocks_per_mcu();
   Bits bits(shared.ring, task.streams + std::size_t{info.stream} * 16, info.bits, info.first_bit);
-  std::int16_t* const out = task.coefficients + run.first_block * jpeg::kBlockCoefficients;
+  auto* out = reinterpret_cast<uint4*>(task.coefficients + run.first_block * jpeg::kBlockCoefficients);
+  BlockBuffer buffer(shared.blocks);
   std::uint32_t skipped = run.skipped * blocks_per_mcu;
   std::uint32_t left = run.mcus * blocks_per_mcu;
   std::uint32_t block = 0;
-  std::uint32_t block_at = 0;
   BlockPlan plan = shared.plans[0];
   std::uint32_t number = plan.pair * 2;  // of the table
   std::uint32_t k = 0;
@@ -303,7 +338,7 @@ __device__ inline bool decode(const JpegTask& task, Shared& shared, const Segmen
       code = find_long(table, dht_of(task.tables, number), number % 2 == 0, head >> 16);
       if (code == 0) return false;
     }
-    if (pending.valid) out[pending.block_at + place] = pending.value;
+    if (pending.valid) buffer.put(place, pending.value);
     const std::uint32_t length = code & 31;
     const std::uint32_t size = code >> 5 & 15;
     const std::uint32_t raw = head << length;
@@ -315,7 +350,6 @@ __device__ inline bool decode(const JpegTask& task, Shared& shared, const Segmen
     k += code >> 9;
     pending.valid = size != 0 && is_ac && k < jpeg::kBlockCoefficients && skipped == 0;
     pending.k = k & 63;
-    pending.block_at = block_at;
     pending.value = static_cast<std::int16_t>(value);
     number = plan.pair * 2 + 1;
     ++k;
@@ -324,11 +358,14 @@ __device__ inline bool decode(const JpegTask& task, Shared& shared, const Segmen
       std::int16_t& predictor = shared.dc[plan.component][threadIdx.x];
       const auto dc = static_cast<std::int16_t>(predictor + difference);
       predictor = dc;
+      if (pending.valid) buffer.put(shared.places[pending.k], pending.value);
+      pending.valid = false;
       if (skipped != 0) {
         --skipped;
       } else {
-        out[block_at] = dc;
-        block_at += jpeg::kBlockCoefficients;
+        buffer.put(0, dc);
+        buffer.flush(out);
+        out += jpeg::kBlockCoefficients * sizeof(std::int16_t) / sizeof(uint4);
       }
       k = 0;
       --left;
@@ -345,7 +382,6 @@ __device__ inline bool decode(const JpegTask& task, Shared& shared, const Segmen
       number = plan.pair * 2;
     }
   }
-  if (pending.valid) out[pending.block_at + shared.places[pending.k]] = pending.value;
   const std::uint32_t end = bits.consumed();
   if (!run.whole || !info.checks_end) return end <= info.bits;
   bool same = end == info.end;
