@@ -204,7 +204,7 @@ TEST_CASE("image plan: pieces of memory do not overlap, and are as large as coun
     for (std::size_t i = 0; i < records.size(); ++i) {
       plan_image(records[i].meta, records[i].bytes(), plan_of(steps, records[i], i), images[i], tasks[i]);
       if (images[i].stages.empty()) continue;
-      const ScratchBytes bytes = scratch_bytes(images[i], tasks[i]);
+      const ScratchBytes bytes = images[i].scratch;
       needed.general += bytes.general;
       needed.coefficients += bytes.coefficients;
     }
