@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests everything: optimised, and once more under the address and undefined-behaviour sanitizers.
 #   scripts/test.sh [PRESET...]      default: dev asan-ubsan
+# With a CUDA compiler, dev builds the CUDA part too; its tests need a GPU: tests/gpu/run.sh.
 # With CI=true warnings are errors.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -20,13 +21,6 @@ for preset in "${presets[@]}"; do
   cmake --preset "$preset" -DIMGPACK_WARNINGS_AS_ERRORS=$warnings
   cmake --build --preset "$preset" --parallel "$jobs"
 done
-
-# With a CUDA compiler, what host and device share must compile for the device.
-if command -v nvcc > /dev/null; then
-  printf '\n== cuda: device code\n'
-  cmake --preset cuda -DIMGPACK_WARNINGS_AS_ERRORS=$warnings
-  cmake --build --preset cuda --parallel "$jobs" --target imgpack_device_headers
-fi
 
 for preset in "${presets[@]}"; do
   printf '\n== %s: tests\n' "$preset"
