@@ -5,11 +5,13 @@
 #
 # BUILD_DIR (build/gpu) is configured and built if need be, as a release with CUDA, tests and benchmarks, for this GPU
 # alone; an existing one keeps its settings. Then run the tests with label gpu, and the benchmarks: transports always,
-# and with IMAGES, a folder of JPEGs, nvJPEG and PyTorch's ways as baselines, where they are installed. Results are
-# printed and written to BUILD_DIR/gpu-results/*.json. Installs nothing.
+# and with IMAGES, a folder of class folders of JPEGs, loaders on about 20,000 copies of them, with nvJPEG, PyTorch's ways
+# and training steps beside them, where they are installed. Results are printed, last as one table, and written to
+# BUILD_DIR/gpu-results/*.json. Installs nothing.
 #
 # Environment: IMGPACK_GPU_GIGABYTES (2), size of the file of the transport benchmark; IMGPACK_GPU_FOLDER (/tmp), where
-# it lies; IMGPACK_GPU_PYTHON (python3), an interpreter with torch and torchvision.
+# it and the packed images lie (10 GB); IMGPACK_GPU_PYTHON (python3), an interpreter with torch and torchvision, and for
+# training with imgpack.
 #
 # Exit status: 0 if all tests passed and no benchmark failed; a baseline that is not installed is no failure.
 set -euo pipefail
@@ -38,7 +40,7 @@ if [[ ! -f $build_dir/CMakeCache.txt ]]; then
     -DIMGPACK_BUILD_BENCHMARKS=ON -DIMGPACK_TEST_PYTHON=OFF -DCMAKE_CUDA_ARCHITECTURES="$capability"
 fi
 
-cmake --build "$build_dir" --parallel "$(nproc)" --target gpu_tests gpu_benchmarks
+cmake --build "$build_dir" --parallel "$(nproc)" --target gpu_tests gpu_benchmarks imgpack
 
 mkdir -p "$results"
 echo "== tests"
@@ -55,7 +57,39 @@ measure() {
 measure transport "$build_dir/benchmarks/gpu_transport_benchmark" \
   --gigabytes "${IMGPACK_GPU_GIGABYTES:-2}" --folder "${IMGPACK_GPU_FOLDER:-/tmp}" --blocks 0 66 132
 
+# loaders NAME ARGUMENTS...: as measure, of gpu_loader_benchmark.
+loaders() {
+  local name=$1
+  shift
+  measure "loader-$name" "$build_dir/benchmarks/gpu_loader_benchmark" "$@"
+}
+
 if [[ -n $images ]]; then
+  work=${IMGPACK_GPU_FOLDER:-/tmp}/imgpack-gpu-run
+  rm -rf "$work"
+  mkdir -p "$work"
+  trap 'rm -rf "$work"' EXIT
+  count=$(find "$images" -type f | wc -l)
+  "$python" "$source_dir/benchmarks/many_copies.py" "$images" "$work/images/train" $((20000 / (count > 0 ? count : 1) + 1))
+  "$build_dir/tools/imgpack" build "$work/images" "$work/jpeg.rec"
+  "$build_dir/tools/imgpack" build "$work/images" "$work/raw.rec" \
+    --encode raw --resize 256 --resize-mode exact --upscale
+  measure images-1024 "$build_dir/benchmarks/gpu_images_benchmark" "$work/jpeg.rec" --batch 1024
+  for batch in 256 512 1024; do
+    loaders "random-$batch" "$work/jpeg.rec" --batch "$batch" --threads 2
+    loaders "raw-$batch" "$work/raw.rec" --batch "$batch" --threads 1 --transform raw
+  done
+  loaders center-256 "$work/jpeg.rec" --threads 2 --transform center
+  loaders pinned-256 "$work/jpeg.rec" --threads 8 --transport pinned
+  loaders raw-pinned-256 "$work/raw.rec" --threads 8 --transport pinned --transform raw
+  if (($(nvidia-smi -L | wc -l) >= 2)); then
+    loaders random-256-x2 "$work/jpeg.rec" --threads 2 --devices 2
+  fi
+  if "$python" -c 'import sys, torch, torchvision, imgpack; sys.exit(not torch.cuda.is_available())' 2> /dev/null; then
+    measure training "$python" "$source_dir/benchmarks/gpu_training.py" "$work/jpeg.rec" --images "$work/images/train"
+  else
+    echo "== training: $python has no torch that sees the GPU, or no imgpack"
+  fi
   if [[ -x $build_dir/benchmarks/nvjpeg_baseline ]]; then
     measure nvjpeg "$build_dir/benchmarks/nvjpeg_baseline" "$images"
   else
@@ -69,6 +103,7 @@ if [[ -n $images ]]; then
 fi
 
 echo "== results in $results"
+"$python" "$source_dir/tests/gpu/summary.py" "$results"
 if ((${#failed[@]})); then
   echo "failed: ${failed[*]}"
   exit 1
