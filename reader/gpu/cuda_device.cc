@@ -120,6 +120,7 @@ DeviceState::DeviceState(const CudaDeviceOptions& wanted) : options(wanted), val
                                   : std::clamp(options.batch_size * kScratchOfSample, kLeastScratch, kMostScratch);
   const std::size_t lane_count = options.lanes == 0 ? kLanes : options.lanes;
   lane_bytes = std::max(scratch / lane_count, kLeastLane);
+  image_bytes = std::max(scratch / 2, lane_bytes);
   files = RegisteredFiles::open(mappings_of(options.stores),
                                 {.transport = options.transport, .limit_bytes = options.registered_bytes});
   if (options.transport == DeviceTransport::gds) {

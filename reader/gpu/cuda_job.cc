@@ -113,7 +113,7 @@ DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, con
   JpegTask& task = jpeg(index);
   if (index + 1 < samples_) prefetch_image(job_->plans[index + 1], jpeg(index + 1));  // samples mostly come in order
   plan_image(meta, bytes, plan, image, task);
-  if (uses_waves(image) && image.scratch.total() > device_.lane_bytes) {
+  if (uses_waves(image) && image.scratch.total() > device_.image_bytes) {
     image.clear();
     image.path = ImagePath::host;
   }

@@ -26,7 +26,8 @@ struct DeviceState {
   explicit DeviceState(const CudaDeviceOptions& options);
 
   CudaDeviceOptions options;
-  std::size_t lane_bytes = 0;  ///< most scratch memory of a lane
+  std::size_t lane_bytes = 0;   ///< scratch memory of a lane
+  std::size_t image_bytes = 0;  ///< most of it for a single image, for which a lane may grow
   RegisteredFiles files;
   std::unique_ptr<GdsFiles> gds;  ///< nullptr unless asked for
   DeviceValueTables values;
