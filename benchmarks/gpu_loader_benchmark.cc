@@ -1,5 +1,5 @@
-// How fast a loader delivers batches on CUDA devices: from a packed file in the page cache to finished batches, sampling,
-// augmentation and labels included.
+// How fast a loader delivers batches on CUDA devices: from a packed file in the page cache to finished batches,
+// sampling, augmentation and labels included.
 //
 //   gpu_loader_benchmark FILE [--batch N] [--seconds S] [--transform random|center|raw] [--devices N] [--json FILE]
 //
@@ -17,9 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "imgpack/loader.h"
 
@@ -142,10 +142,11 @@ int main(int argc, char** argv) try {
   const LoaderStats stats = consumers.front()->stats();
   const double rate = static_cast<double>(samples) / seconds;
   const double device_mb = (device_bytes_used() - used_before) / 1e6;
-  fmt::print("{} batch {} devices {}: {:.0f} images/s, {:.2f} CPU cores, {:.0f} MB of device memory, {} threads, "
-             "{:.2f} batches ready\n  {}\n",
-             options.transform, options.batch, options.devices, rate, cores, device_mb, stats.threads,
-             stats.ready_batches, stats.transport);
+  fmt::print(
+      "{} batch {} devices {}: {:.0f} images/s, {:.2f} CPU cores, {:.0f} MB of device memory, {} threads, "
+      "{:.2f} batches ready\n  {}\n",
+      options.transform, options.batch, options.devices, rate, cores, device_mb, stats.threads, stats.ready_batches,
+      stats.transport);
   if (!options.json.empty()) {
     std::ofstream(options.json) << fmt::format(
         "{{\"transform\": \"{}\", \"batch\": {}, \"devices\": {}, \"images_per_second\": {:.0f}, \"cpu_cores\": "

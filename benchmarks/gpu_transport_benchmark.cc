@@ -38,7 +38,6 @@
 #include "reader/gpu/kernels/raw_images.h"
 #include "reader/gpu/pinned_arena.h"
 #include "reader/gpu/registered_files.h"
-#include "reader/gpu/stream_copy.h"
 
 namespace {
 
@@ -183,9 +182,7 @@ class Bench {
       }
     }
     for (unsigned threads = 1; threads <= options_.max_threads; threads *= 2) {
-      ways.push_back({.name = "pinned arena, memcpy", .batch = 256, .threads = threads, .run = pinned(threads, false)});
-      ways.push_back(
-          {.name = "pinned arena, streaming", .batch = 256, .threads = threads, .run = pinned(threads, true)});
+      ways.push_back({.name = "pinned arena", .batch = 256, .threads = threads, .run = pinned(threads)});
     }
     measure(ways, options_.rounds);
     ways.insert(ways.begin() + 1, before.front());
@@ -282,8 +279,8 @@ class Bench {
   }
 
   /// `threads` copy the records of a batch into pinned memory while the device gathers those of the batch before.
-  std::function<std::uint64_t(double)> pinned(unsigned threads, bool streaming) {
-    return [this, threads, streaming](double seconds) {
+  std::function<std::uint64_t(double)> pinned(unsigned threads) {
+    return [this, threads](double seconds) {
       constexpr std::uint32_t kBatch = 256;
       std::vector<std::uint64_t> records(kBatch);
       std::vector<GatherRange> ranges(kBatch);
@@ -299,14 +296,9 @@ class Bench {
             for (std::uint32_t i = t; i < kBatch; i += threads) {
               const std::span<const std::byte> payload = store_->bytes(records[i]).payload;
               std::byte* const place = slot->arena.take(payload.size());
-              if (streaming) {
-                stream_copy(payload, place);
-              } else {
-                std::memcpy(place, payload.data(), payload.size());
-              }
+              std::memcpy(place, payload.data(), payload.size());
               ranges[i] = {place, slot->out.data() + i * kRecordBytes, payload.size()};
             }
-            if (streaming) end_stream_copies();
             step.arrive_and_wait();
           }
         });

@@ -61,8 +61,8 @@ class Batch {
   Device device() const noexcept;
   /// Notes that the consumer uses the batch on `stream`, a cudaStream_t of device() (nullptr: CUDA's default stream),
   /// and makes what is queued there from now on wait for the batch. To be called for each stream before the first use
-  /// on it; again is no harm. Does nothing for batches in host memory. Thread-safe. Throws io, and unsupported in a child after
-  /// fork().
+  /// on it; again is no harm. Does nothing for batches in host memory. Thread-safe. Throws unsupported in a
+  /// child after fork().
   void use_on(void* stream) const;
 
   /// Pixels in the order of the layout, values of dtype(). uint8: 0 to 255. Floating point: 0 to 1, or what Normalize

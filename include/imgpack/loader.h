@@ -51,8 +51,8 @@ enum class Transport : std::uint8_t {
   automatic,  ///< the first of these that the machine, the dataset and the limits allow; LoaderStats says which, and
               ///< why
   zero_copy,  ///< the dataset's mapping is registered with the device, which fetches the bytes it needs by itself
-  pinned,     ///< threads gather a batch's records in pinned memory, which goes over in one copy
-  gds,        ///< GPUDirect Storage: from disk to the device
+  pinned,     ///< threads copy what is needed of records into pinned memory, where the device reads it
+  gds,        ///< GPUDirect Storage: raw images from disk to the device; JPEGs as with pinned
 };
 /// "auto", "zero_copy", "pinned", "gds".
 std::string_view to_string(Transport transport) noexcept;
@@ -69,7 +69,8 @@ struct LoaderOptions {
   std::string device = "cpu";
   std::string decode_device = {};  ///< "cuda:M": makes batches for another CUDA `device`; "": that one does
   Transport transport = Transport::automatic;
-  /// Bytes of device memory that decoding may take besides the batches, all batches in flight together; 0: chosen.
+  /// About how many bytes of device memory decoding may take besides the batches, all batches in flight together; less
+  /// than 100 MB is not possible. 0: chosen.
   std::uint64_t device_memory = 0;
   /// Most bytes of the dataset's files that may be registered with CUDA, and so can't leave memory; 0: half of what is
   /// free.

@@ -19,14 +19,13 @@ struct CudaDeviceOptions {
   int device = 0;         ///< where batches live
   int decode_device = 0;  ///< where they are made; if another one, they are copied over
   DeviceTransport transport = DeviceTransport::automatic;
-  /// Of device memory for what decoding needs, for all batches in flight; 0: 1 MiB a sample of a batch, from 512 MiB to
-  /// 1 GiB.
+  /// Of device memory for the lanes, all batches in flight together, about: a lane has 16 MiB at least, and some room
+  /// to spare. 0: 1 MiB a sample of a batch, from 512 MiB to 1 GiB.
   std::uint64_t scratch_bytes = 0;
   std::uint64_t registered_bytes = 0;      ///< most of the datasets' files that may be pinned; 0: half of free memory
   std::uint32_t lanes = 0;                 ///< parts of batches that are made at the same time; 0: chosen
   int gather_blocks = 0;                   ///< of threads that bring bytes to the device; 0: chosen
   std::uint32_t batch_size = 0;            ///< samples, about
-  std::uint32_t batches_in_flight = 2;     ///< jobs that may exist at a time
   PixelFormat format;                      ///< of pixels
   BatchFormat batch;                       ///< of batches
   std::vector<const StoreReader*> stores;  ///< that records come from; they outlive the device

@@ -7,9 +7,13 @@
 namespace imgpack::gpu {
 
 DeviceScope::DeviceScope(int device) {
-  check(cudaThreadExchangeStreamCaptureMode(&capture_mode_), "setting the capture mode");
   check(cudaGetDevice(&before_), "asking for the current device");
-  if (before_ != device) check(cudaSetDevice(device), "choosing a device");
+  check(cudaThreadExchangeStreamCaptureMode(&capture_mode_), "setting the capture mode");
+  if (before_ == device) return;
+  if (const cudaError_t status = cudaSetDevice(device); status != cudaSuccess) {
+    (void)cudaThreadExchangeStreamCaptureMode(&capture_mode_);
+    throw_cuda_error(status, "choosing a device");
+  }
 }
 DeviceScope::~DeviceScope() {
   (void)cudaSetDevice(before_);
@@ -28,9 +32,6 @@ Stream::Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, n
 Stream& Stream::operator=(Stream&& other) noexcept {
   std::swap(stream_, other.stream_);
   return *this;
-}
-void Stream::wait_for(cudaEvent_t event) const {
-  check(cudaStreamWaitEvent(stream_, event, 0), "letting a stream wait");
 }
 void Stream::synchronize() const {
   check(cudaStreamSynchronize(stream_), "waiting for a stream");
@@ -55,12 +56,6 @@ void Event::record(cudaStream_t stream) const {
 }
 void Event::synchronize() const {
   check(cudaEventSynchronize(event_), "waiting for an event");
-}
-bool Event::done() const {
-  const cudaError_t status = cudaEventQuery(event_);
-  if (status == cudaErrorNotReady) return false;
-  check(status, "asking for an event");
-  return true;
 }
 
 DeviceBuffer::DeviceBuffer(std::size_t bytes) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <span>
 
 #include <cuda_runtime_api.h>
 
@@ -37,7 +36,6 @@ class Stream {
 
   cudaStream_t get() const noexcept { return stream_; }
   /// Throws io.
-  void wait_for(cudaEvent_t event) const;
   void synchronize() const;
 
  private:
@@ -55,11 +53,9 @@ class Event {
   Event& operator=(Event&& other) noexcept;
 
   cudaEvent_t get() const noexcept { return event_; }
-  explicit operator bool() const noexcept { return event_ != nullptr; }
   /// Throw io.
   void record(cudaStream_t stream) const;
   void synchronize() const;
-  bool done() const;
 
  private:
   cudaEvent_t event_ = nullptr;
@@ -95,7 +91,6 @@ class PinnedBuffer {
 
   std::byte* data() const noexcept { return data_; }
   std::size_t size() const noexcept { return size_; }
-  std::span<std::byte> bytes() const noexcept { return {data_, size_}; }
 
  private:
   std::byte* data_ = nullptr;

@@ -70,17 +70,23 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
 CudaJob::~CudaJob() {
   try {
     const DeviceScope scope(device_.options.decode_device);
-    if (submitted_) {
-      job_->done.synchronize();
-    } else {  // it may have failed half-way
-      const std::lock_guard lock(device_.mutex);
-      device_.uploads.synchronize();
-      device_.finishes.synchronize();
-      for (const Lane& lane : device_.lanes) (void)cudaStreamSynchronize(lane.stream());
-    }
+    if (begun_) wait_for_the_rest();
     pool_.give_back(std::move(job_));
   } catch (...) {  // the device is lost, and nothing runs on it any more
   }
+}
+
+void CudaJob::wait_for_the_rest() {
+  if (submitted_) {
+    job_->done.synchronize();
+    if (changed_) device_.uploads.synchronize();  // by what `done` does not stand for yet
+    return;
+  }
+  // It failed half-way: coefficients may be left in the lanes.
+  const std::lock_guard lock(device_.mutex);
+  device_.uploads.synchronize();
+  for (Lane& lane : device_.lanes) lane.recover();
+  device_.finishes.synchronize();
 }
 
 std::byte* CudaJob::image(std::size_t index) const noexcept {
@@ -117,9 +123,20 @@ DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, con
     image.clear();
     image.path = ImagePath::host;
   }
+  task.sample = static_cast<std::uint32_t>(index);
+  try {
+    bring(image, bytes, file);
+  } catch (...) {
+    image.clear();  // kernels must not see addresses of the host
+    throw;
+  }
+  return {.result = {}, .host_image = image.host_image};
+}
+
+/// Brings what a planned image needs of its record where the device can read it.
+void CudaJob::bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPlace* file) {
   switch (image.path) {
     case ImagePath::jpeg:
-      task.sample = static_cast<std::uint32_t>(index);
       image.entries = reachable(image.entries);
       image.scan = reachable(image.scan);
       break;
@@ -134,7 +151,6 @@ DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, con
       image.host_image = job_->records.take(device_.options.batch.image_bytes());
       break;
   }
-  return {.result = {}, .host_image = image.host_image};
 }
 
 /// Cuts the batch into waves, and gives each a lane and its images their memory.
@@ -205,6 +221,7 @@ void CudaJob::submit(const BatchLabels& labels) {
   for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].write(job_->program);
   job_->program.settle();
   for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].patch(job_->program);
+  begun_ = true;
   upload();
   launch_finish(launch_lanes(waves));
   submitted_ = true;
@@ -318,38 +335,39 @@ double CudaJob::device_seconds() const {
 }
 
 void CudaJob::copy_image(std::size_t to, std::size_t from) {
+  changed_ = queued_ = true;
   const DeviceScope scope(device_.options.decode_device);
   check(cudaMemcpyAsync(image(to), image(from), device_.options.batch.image_bytes(), cudaMemcpyDeviceToDevice,
                         device_.uploads.get()),
         "copying an image");
-  changed_ = queued_ = true;
 }
 
 void CudaJob::clear_image(std::size_t index) {
+  changed_ = queued_ = true;
   const DeviceScope scope(device_.options.decode_device);
   check(cudaMemsetAsync(image(index), 0, device_.options.batch.image_bytes(), device_.uploads.get()),
         "clearing an image");
-  changed_ = queued_ = true;
 }
 
 void CudaJob::mix(const Mix& mix, std::uint32_t count, std::optional<std::size_t> previous) {
+  changed_ = queued_ = true;
   const DeviceScope scope(device_.options.decode_device);
   const BatchFormat& batch = device_.options.batch;
   mix_images(mix, batch.dtype, batch.layout, {batch.image.width, batch.image.height}, images_, count, previous,
              device_.uploads.get());
-  changed_ = queued_ = true;
 }
 
 void CudaJob::set_labels(const BatchLabels& labels) {
+  changed_ = queued_ = true;
   const DeviceScope scope(device_.options.decode_device);
   put_labels(labels);
   copy_labels(device_.uploads.get());
-  changed_ = queued_ = true;
 }
 
 void CudaJob::finish_if_changed() {
-  if (!std::exchange(changed_, false)) return;
+  if (!changed_) return;
   finish_on(device_.uploads.get());
+  changed_ = false;
 }
 
 }  // namespace imgpack::gpu

@@ -68,6 +68,7 @@ class JobPool {
   std::vector<std::unique_ptr<JobMemory>> free_;
 };
 
+/// Locks DeviceState::mutex where it takes lanes; what is done after submit() is for one thread.
 class CudaJob final : public DeviceJob {
  public:
   CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::uint32_t samples);
@@ -103,6 +104,8 @@ class CudaJob final : public DeviceJob {
   void copy_labels(cudaStream_t stream);
   void put_labels(const BatchLabels& labels);
   void finish_if_changed();
+  void bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPlace* file);
+  void wait_for_the_rest();
 
   DeviceState& device_;
   JobPool& pool_;
@@ -115,9 +118,10 @@ class CudaJob final : public DeviceJob {
   ProgramBuffer::Place jpegs_, raws_, erasings_, labels_, mask_, soft_labels_;
   std::uint32_t raw_count_ = 0;
   std::uint32_t erasing_count_ = 0;
-  bool submitted_ = false;
-  bool queued_ = false;   ///< something since the last wait()
-  bool changed_ = false;  ///< images or labels, after submit()
+  bool begun_ = false;      ///< submit() has queued something
+  bool queued_ = false;     ///< something since the last wait()
+  bool submitted_ = false;  ///< all of it, so that `done` tells its end
+  bool changed_ = false;    ///< images or labels, after submit()
 };
 
 }  // namespace imgpack::gpu

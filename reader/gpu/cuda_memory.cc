@@ -45,6 +45,15 @@ CudaMemory::CudaMemory(int device, const BatchFormat& format, std::uint32_t size
   mask = parts.mask;
 }
 
+/// Within a scope: without it, freeing memory would end another thread's capture of a CUDA graph.
+CudaMemory::~CudaMemory() {
+  try {
+    const DeviceScope scope(device_);
+    buffer_ = DeviceBuffer();
+  } catch (...) {  // the device is lost
+  }
+}
+
 void CudaMemory::use_on(void* stream) {
   const auto used = static_cast<cudaStream_t>(stream);
   const std::lock_guard lock(mutex_);

@@ -16,10 +16,11 @@ class CudaMemory final : public DeviceMemory {
   /// Throws out_of_memory, io.
   CudaMemory(int device, const BatchFormat& format, std::uint32_t size, std::uint32_t room);
 
+  ~CudaMemory() override;
+
   void use_on(void* stream) override;
   void release() noexcept override;
 
-  int device() const noexcept { return device_; }
   /// Makes `stream` (of any device) wait until the consumer's work is done that release() has noted. Throws io.
   void wait_for_release(cudaStream_t stream);
 

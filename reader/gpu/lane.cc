@@ -37,4 +37,10 @@ void Lane::reserve(std::size_t general_bytes, std::size_t coefficient_bytes) {
   }
 }
 
+void Lane::recover() {
+  stream_.synchronize();
+  if (coefficients_.size() == 0) return;
+  check(cudaMemsetAsync(coefficients_.data(), 0, coefficients_.size(), stream_.get()), "clearing coefficients");
+}
+
 }  // namespace imgpack::gpu

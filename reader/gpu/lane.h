@@ -19,7 +19,8 @@ class Lane {
   std::byte* coefficients() const noexcept { return coefficients_.data(); }
   /// Makes room; may wait for the device. Throws out_of_memory, io.
   void reserve(std::size_t general_bytes, std::size_t coefficient_bytes);
-  std::size_t bytes() const noexcept { return general_.size() + coefficients_.size(); }
+  /// Waits for the lane's work, which has been given up half-way, and makes its memory fit for other work. Throws io.
+  void recover();
 
  private:
   Stream stream_;

@@ -1,9 +1,8 @@
 // Pinned host memory for the records of one batch in flight, which kernels read where it is.
 //
 //   std::byte* place = arena.take(payload.size());    on any thread
-//   stream_copy(payload, place);
-//   end_stream_copies();                              before the kernel that reads it is queued, on each such thread
-//   arena.reset();                                    when that kernel has ended
+//   std::memcpy(place, payload.data(), payload.size());
+//   arena.reset();                                    when the kernels that read it have ended
 #pragma once
 
 #include <cstddef>

@@ -57,7 +57,6 @@ class ProgramBuffer {
   }
   /// Throws io.
   void upload(cudaStream_t stream) const;
-  std::size_t device_bytes() const noexcept { return device_.size(); }
 
  private:
   Place take(std::size_t bytes);

@@ -61,10 +61,11 @@ class Registry {
     if (auto problem = populate(window)) return {0, *std::move(problem)};
     constexpr unsigned kFlags = cudaHostRegisterMapped | cudaHostRegisterPortable | cudaHostRegisterReadOnly;
     void* const begin = const_cast<std::byte*>(window.data());
+    const auto noted = entries_.emplace(window.data(), Entry{.bytes = window.size(), .owners = 1}).first;
     if (const cudaError_t status = cudaHostRegister(begin, window.size(), kFlags); status != cudaSuccess) {
+      entries_.erase(noted);
       return {0, fmt::format("CUDA refuses to register the file's mapping: {}", words_of(status))};
     }
-    entries_.emplace(window.data(), Entry{.bytes = window.size(), .owners = 1});
     return {window.size(), {}};
   }
 

@@ -30,12 +30,12 @@ Allowance allowance(const RegistrationWish& wish) {
   const std::uint64_t available = wish.available_bytes;
   const std::uint64_t most = available - available / 10;
   if (wish.limit_bytes == 0) {
-    return {available / 2, fmt::format("{} of memory are free, of which half may be pinned (registered_bytes sets "
+    return {available / 2, fmt::format("{} of memory are free, of which half may be pinned (registered_memory sets "
                                        "another limit)",
                                        gigabytes(available))};
   }
   if (wish.limit_bytes <= most) {
-    return {wish.limit_bytes, fmt::format("registered_bytes is {}", gigabytes(wish.limit_bytes))};
+    return {wish.limit_bytes, fmt::format("registered_memory is {}", gigabytes(wish.limit_bytes))};
   }
   return {most, fmt::format("only {} of memory are free", gigabytes(available))};
 }

@@ -16,7 +16,6 @@
 #include "reader/gpu/raw_task.h"
 #include "reader/gpu/registered_windows.h"
 #include "reader/gpu/registration_plan.h"
-#include "reader/gpu/stream_copy.h"
 #include "tests/support/thrown.h"
 
 using namespace imgpack;
@@ -73,7 +72,7 @@ TEST_CASE("a limit cuts at a page, and the reason says what the limit was") {
   RegistrationPlan plan = plan_registration(files, wish);
   CHECK(total(plan.windows) == kPage * 13);
   CHECK(plan.windows.back().data() == address(kPage * 100));
-  CHECK(plan.reason.find("registered_bytes") != std::string::npos);
+  CHECK(plan.reason.find("registered_memory") != std::string::npos);
 
   wish.limit_bytes = kPage - 1;
   CHECK(plan_registration(files, wish).windows.empty());
@@ -250,23 +249,4 @@ TEST_CASE("an arena whose memory runs out says so and goes on") {
   CHECK(code_of([&] { arena.take(600); }) == ErrorCode::out_of_memory);
   full = false;
   CHECK(arena.take(600) != nullptr);
-}
-
-TEST_CASE("streamed copies are copies") {
-  std::mt19937 random(1);
-  std::vector<std::byte> source(5000);
-  for (std::byte& byte : source) byte = static_cast<std::byte>(random());
-  for (const std::size_t size : {0, 1, 15, 63, 64, 65, 200, 1023, 1024, 4000}) {
-    for (const std::size_t from : {0, 1, 16, 63}) {
-      for (const std::size_t to : {0, 1, 16, 63}) {
-        std::vector<std::byte> out(5000, std::byte{0x5A});
-        stream_copy({source.data() + from, size}, out.data() + to);
-        end_stream_copies();
-        std::vector<std::byte> expected(5000, std::byte{0x5A});
-        std::copy_n(source.begin() + static_cast<std::ptrdiff_t>(from), size,
-                    expected.begin() + static_cast<std::ptrdiff_t>(to));
-        REQUIRE(out == expected);
-      }
-    }
-  }
 }

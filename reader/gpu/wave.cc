@@ -38,14 +38,12 @@ void Wave::reset() {
     depth.finishes.clear();
   }
   depth_count_ = 0;
-  segments_ = 0;
 }
 
 void Wave::add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number, const ImagePlaces& places) {
   if (image.path == ImagePath::jpeg) {
     ranges_.push_back(whole_units(image.entries, places.entries));
     ranges_.push_back(whole_units(image.scan, places.scan));
-    segments_ += jpeg.segments();
     unstuff_.add(jpeg_number, divided(jpeg.segments(), kUnstuffSegments));
     entropy_.add(jpeg_number, divided(jpeg.segments(), kEntropySegments));
     std::uint32_t groups = 0;

@@ -23,13 +23,10 @@ class Wave {
   /// Axes that the host computes go into the program as well. Before ProgramBuffer::settle(); afterwards patch().
   void write(ProgramBuffer& program);
   void patch(const ProgramBuffer& program);
-  /// Queues everything. `gather_blocks`: as launch_gather() takes it. `left`: room for left_segments() items and a
-  /// count; `damaged`: by sample. Throws io.
+  /// Queues everything. `gather_blocks`: as launch_gather() takes it. `left`: room for all segments and a count;
+  /// `damaged`: by sample. Throws io.
   void launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, int gather_blocks,
               LeftSegments left, std::uint32_t* damaged, cudaStream_t stream) const;
-  /// Of all images.
-  std::uint32_t segments() const noexcept { return segments_; }
-  bool empty() const noexcept { return stages_.empty(); }
 
  private:
   /// The stages of one number, of all images that have it.
@@ -52,7 +49,6 @@ class Wave {
   std::vector<Depth> depths_;
   std::size_t depth_count_ = 0;
   std::vector<std::uint32_t> axis_numbers_;  ///< of axes that the host has computed
-  std::uint32_t segments_ = 0;
   ProgramBuffer::Place ranges_place_, pieces_place_, unstuff_place_, entropy_place_, inverse_place_, stages_place_,
       ops_place_, numbers_place_;
 };

@@ -2,7 +2,7 @@
 //
 //   DeviceJob job = device.begin(memory, samples)
 //   add() for each sample, on any thread     the device takes it, or says where the host is to put the finished image
-//   submit()                                 everything is queued; returns at once
+//   submit()                                 everything is queued; may wait for room on the device
 //   wait()                                   until the device has done it; then damaged() tells what went wrong
 //   copy_image(), clear_image(), mix(), set_labels(), wait()     if there is something to mend or to mix
 #pragma once
@@ -65,9 +65,10 @@ class DeviceJob {
     ImageResult result;               ///< not ok: the record is damaged, and nothing else is to be done for it
     std::byte* host_image = nullptr;  ///< where the host is to write the finished image; nullptr: the device makes it
   };
-  /// Sample number `index`, once each. The bytes need only stay until the job is done if they lie in the dataset's
-  /// mapping, and only for the call otherwise. `file`: where the payload is on disk, if the device may read it there
-  /// instead; else nullptr. Thread-safe. Throws std::bad_alloc; damaged and io where it reads the file.
+  /// Sample number `index`, once each. Bytes in the dataset's mapping have to stay until the job is done, others
+  /// only for the call. `file`: where the payload is on disk, if the device may read it there
+  /// instead; else nullptr. Thread-safe. Throws out_of_memory, io, std::bad_alloc, and damaged where it
+  /// reads the file; the sample then counts as not added.
   virtual Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan,
                         const PayloadPlace* file = nullptr) = 0;
   /// After the last add(). Samples that were not added keep unspecified pixels. Throws io, out_of_memory.
@@ -100,7 +101,8 @@ class BatchDevice {
 
   /// For `room` images and labels of `size` samples. Throws out_of_memory, io.
   virtual std::unique_ptr<DeviceMemory> allocate(std::uint32_t size, std::uint32_t room) = 0;
-  /// `samples` <= room. Waits for nothing. REQUIRES: `memory` is of this device and outlives the job.
+  /// `samples` <= room. Throws out_of_memory, io. REQUIRES: `memory` is of this device, and outlives the job as the
+  /// device does.
   virtual std::unique_ptr<DeviceJob> begin(DeviceMemory& memory, std::uint32_t samples) = 0;
 
   /// Of the device that keeps the batches.

@@ -41,7 +41,6 @@ std::unique_ptr<BatchDevice> open_cuda(const WorkPlan& plan) {
                             .scratch_bytes = plan.options.device_memory,
                             .registered_bytes = plan.options.registered_memory,
                             .batch_size = plan.options.batch_size,
-                            .batches_in_flight = plan.options.prefetch_batches,
                             .format = plan.augmenter.format(),
                             .batch = plan.format,
                             .stores = {}};

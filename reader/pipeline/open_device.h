@@ -13,7 +13,7 @@ namespace imgpack {
 /// to the device in a child after fork().
 using SharedDevice = std::shared_ptr<BatchDevice>;
 
-/// With what belongs to it.
+/// `device`, which records of the plan's datasets come to, and these datasets, as loaders and batches share them.
 SharedDevice share_device(const WorkPlan& plan, std::unique_ptr<BatchDevice> device);
 
 /// nullptr for the CPU. Throws unsupported where the build has no CUDA, and what open_cuda_device() throws.

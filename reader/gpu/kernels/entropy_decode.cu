@@ -31,7 +31,7 @@ __device__ inline Code describe(std::uint32_t byte, std::uint32_t length, bool i
   return length | size << 5 | run << 9;
 }
 
-/// In shared memory. A code is found by its first kLookBits bits, or, where it is longer, by the next kRestBits as well.
+/// In shared memory. A code is found by its first kLookBits bits, or, where it is longer, by the next kRestBits too.
 struct Table {
   std::uint16_t look[1u << kLookBits];
   std::uint32_t limit[jpeg::kMaxCodeLength + 1];        ///< first 16-bit value beyond the codes of this length
@@ -81,8 +81,7 @@ __device__ inline void build_limits(const std::uint8_t* dht, Table& table) {
     code <<= 1;
   }
   // Codes grow with their length: the long ones are at the end.
-  const std::uint32_t behind_short = table.limit[kLookBits] >> kRestBits << kRestBits;
-  table.long_begin = behind_short;
+  table.long_begin = table.limit[kLookBits] >> kRestBits << kRestBits;
 }
 
 __device__ inline void build_tables(const JpegTables& from, Table* tables) {
@@ -106,8 +105,8 @@ __device__ inline void build_tables(const JpegTables& from, Table* tables) {
   }
 }
 
-/// The block that a thread is decoding, column by column. It goes to memory in pieces of 16 bytes, of which it has few that
-/// are not zeros: a store for each coefficient would keep the memory pipes busy with single bytes.
+/// The block that a thread is decoding, column by column. It goes to memory in pieces of 16 bytes, of which it has few
+/// that are not zeros: a store for each coefficient would keep the memory pipes busy with single bytes.
 constexpr std::uint32_t kColumnBytes = kThreads * 16;
 struct Blocks {
   uint4 columns[8][kThreads];  ///< of thread t: columns[...][t]; zeros where nothing is yet
@@ -231,9 +230,9 @@ class Bits {
 
 /// A segment's MCUs in the part.
 struct Run {
-  std::uint32_t mcus = 0;     ///< to be decoded
-  std::uint32_t skipped = 0;  ///< of these, that lie before the part
-  bool whole = false;         ///< its end is reached
+  std::uint32_t mcus = 0;       ///< to be decoded
+  std::uint32_t skipped = 0;    ///< of these, that lie before the part
+  bool whole = false;           ///< its end is reached
   std::uint32_t first_mcu = 0;  ///< number in the image
   std::size_t first_block = 0;
 };
@@ -282,7 +281,8 @@ struct Restarts {
 /// The thread's block in shared memory, and which of its columns hold something.
 class BlockBuffer {
  public:
-  __device__ explicit BlockBuffer(Blocks& blocks) : first_(reinterpret_cast<std::byte*>(&blocks.columns[0][threadIdx.x])) {
+  __device__ explicit BlockBuffer(Blocks& blocks)
+      : first_(reinterpret_cast<std::byte*>(&blocks.columns[0][threadIdx.x])) {
     for (std::uint32_t x = 0; x < 8; ++x) column(x) = {0, 0, 0, 0};
   }
   /// `place`: as build_places() makes it.

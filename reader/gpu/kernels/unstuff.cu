@@ -43,8 +43,8 @@ __device__ inline Extent extent_of(const JpegTask& task, std::uint32_t segment, 
   return extent;
 }
 
-/// The next four bytes, of which the first `count` mean something; the first is the lowest. Reads the aligned words that
-/// hold those.
+/// The next four bytes, of which the first `count` mean something; the first is the lowest. Reads the aligned words
+/// that hold those.
 __device__ inline std::uint32_t load_4(const std::uint8_t* at, std::uint32_t count) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   const auto* words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
