@@ -72,8 +72,8 @@ IMGPACK_HD bool decode_block(BitReader& reader, const PlainTables& tables, std::
 
 }  // namespace plain_segment
 
-/// Decodes the MCUs of `segment` that lie before column `end_column`; `put(mcu_column, block, k, coefficient)` gets what
-/// there is, `block` being the number in the MCU. `tables` by component. False if the segment is damaged, as
+/// Decodes the MCUs of `segment` that lie before column `end_column`; `put(mcu_column, block, k, coefficient)` gets
+/// what there is, `block` being the number in the MCU. `tables` by component. False if the segment is damaged, as
 /// SEGMENTS.md 4 says; then some of it may have been put. `scan` is as for SegmentCursor::begin; of it, bytes before
 /// `index.frame.scan_size` are read.
 template <class Put>
@@ -92,9 +92,9 @@ IMGPACK_HD bool decode_segment(const SegmentIndex& index, const std::uint8_t* sc
     for (std::uint32_t c = 0; c < frame.component_count; ++c) {
       const std::uint32_t blocks = frame.components[c].h * frame.components[c].v;
       for (std::uint32_t b = 0; b < blocks; ++b, ++block) {
-        const bool good = plain_segment::decode_block(
-            cursor.reader, tables[c], cursor.dc[c],
-            [&](std::uint32_t k, std::int16_t value) { put(column, block, k, value); });
+        const bool good =
+            plain_segment::decode_block(cursor.reader, tables[c], cursor.dc[c],
+                                        [&](std::uint32_t k, std::int16_t value) { put(column, block, k, value); });
         if (!good) return false;
       }
     }
