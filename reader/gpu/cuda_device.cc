@@ -89,25 +89,37 @@ void enable_peer_access(int from, int to) {
 
 class CudaDevice final : public BatchDevice {
  public:
-  explicit CudaDevice(const CudaDeviceOptions& options) : state_(options), name_(name_of(options.decode_device)) {
+  explicit CudaDevice(const CudaDeviceOptions& options)
+      : state_(std::make_unique<DeviceState>(options)),
+        pool_(std::make_unique<JobPool>()),
+        name_(name_of(options.decode_device)) {
     if (options.device != options.decode_device) enable_peer_access(options.decode_device, options.device);
   }
 
+  ~CudaDevice() override {
+    try {  // so that memory is freed although another thread may capture a graph
+      const DeviceScope scope(state_->options.decode_device);
+      pool_.reset();
+      state_.reset();
+    } catch (...) {  // the device is lost
+    }
+  }
+
   std::unique_ptr<DeviceMemory> allocate(std::uint32_t size, std::uint32_t room) override {
-    return std::make_unique<CudaMemory>(state_.options.device, state_.options.batch, size, room);
+    return std::make_unique<CudaMemory>(state_->options.device, state_->options.batch, size, room);
   }
   std::unique_ptr<DeviceJob> begin(DeviceMemory& memory, std::uint32_t samples) override {
-    return std::make_unique<CudaJob>(state_, pool_, static_cast<CudaMemory&>(memory), samples);
+    return std::make_unique<CudaJob>(*state_, *pool_, static_cast<CudaMemory&>(memory), samples);
   }
-  int number() const noexcept override { return state_.options.device; }
+  int number() const noexcept override { return state_->options.device; }
   std::string transport_reason() const override {
-    if (!state_.gds) return fmt::format("{}, {}", state_.files.reason(), name_);
+    if (!state_->gds) return fmt::format("{}, {}", state_->files.reason(), name_);
     return fmt::format("gds for raw images, pinned for the bytes of JPEGs that are needed, {}", name_);
   }
 
  private:
-  DeviceState state_;
-  JobPool pool_;
+  std::unique_ptr<DeviceState> state_;
+  std::unique_ptr<JobPool> pool_;
   std::string name_;
 };
 
@@ -127,6 +139,7 @@ DeviceState::DeviceState(const CudaDeviceOptions& wanted) : options(wanted), val
     gds = GdsFiles::open();
     try_reading(*gds, options.stores);
   }
+  copies_records = !gds && has_batched_copies();
   for (std::size_t i = 0; i < lane_count; ++i) lanes.push_back(Lane::create());
   uploads = Stream::create();
   finishes = Stream::create();

@@ -13,8 +13,19 @@
 #include "reader/gpu/kernels/erase.h"
 #include "reader/gpu/kernels/mix_images.h"
 #include "reader/gpu/kernels/raw_images.h"
+#include "reader/gpu/stream_copy.h"
 
 namespace imgpack::gpu {
+
+namespace {
+
+/// Whether copying all from a crop's first pixel to its last is better than reading its rows over the bus: copies bring
+/// what lies between the rows, but use the bus fully, which reads of rows hardly do by half.
+bool is_worth_copying(const RawTask& raw) {
+  return raw.crop.width * std::uint64_t{3} * 2 >= raw.source_stride;
+}
+
+}  // namespace
 
 /// A wave, its lane, and the list that its decoder makes there.
 struct CudaJob::LaneWave {
@@ -54,6 +65,7 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
   job_->records.reset();
   if (device.gds && !job_->from_disk) job_->from_disk = std::make_unique<GdsArena>(*device.gds);
   if (job_->from_disk) job_->from_disk->reset();
+  job_->copies.reset();
   job_->program.reset();
   jpegs_ = job_->program.reserve<JpegTask>(samples);
   const std::size_t flag_bytes = samples * sizeof(std::uint32_t);
@@ -70,23 +82,13 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
 CudaJob::~CudaJob() {
   try {
     const DeviceScope scope(device_.options.decode_device);
-    if (begun_) wait_for_the_rest();
+    if (submitted_) {
+      job_->done.synchronize();
+      if (changed_) device_.uploads.synchronize();  // by what `done` does not stand for yet
+    }
     pool_.give_back(std::move(job_));
   } catch (...) {  // the device is lost, and nothing runs on it any more
   }
-}
-
-void CudaJob::wait_for_the_rest() {
-  if (submitted_) {
-    job_->done.synchronize();
-    if (changed_) device_.uploads.synchronize();  // by what `done` does not stand for yet
-    return;
-  }
-  // It failed half-way: coefficients may be left in the lanes.
-  const std::lock_guard lock(device_.mutex);
-  device_.uploads.synchronize();
-  for (Lane& lane : device_.lanes) lane.recover();
-  device_.finishes.synchronize();
 }
 
 std::byte* CudaJob::image(std::size_t index) const noexcept {
@@ -98,7 +100,7 @@ std::span<const std::byte> CudaJob::reachable(std::span<const std::byte> bytes) 
   if (bytes.empty()) return bytes;
   if (const std::byte* const view = device_.files.device_view(bytes)) return {view, bytes.size()};
   std::byte* const copy = job_->records.take(bytes.size());
-  std::memcpy(copy, bytes.data(), bytes.size());
+  stream_copy(bytes.data(), bytes.size(), copy);
   return {copy, bytes.size()};
 }
 
@@ -141,10 +143,8 @@ void CudaJob::bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPla
       image.scan = reachable(image.scan);
       break;
     case ImagePath::pixels:
-      image.pixels = reachable(image.pixels, bytes.payload, file);
-      break;
     case ImagePath::copied:
-      image.raw.source = reinterpret_cast<const std::uint8_t*>(reachable(bytes.payload, bytes.payload, file).data());
+      image.pixels = reachable(image.pixels, bytes.payload, file);
       break;
     case ImagePath::host:
     case ImagePath::none:
@@ -188,17 +188,37 @@ void CudaJob::put_labels(const BatchLabels& labels) {
   std::memcpy(job_->program.host<std::byte>(soft_labels_), labels.soft_labels.data(), labels.soft_labels.size_bytes());
 }
 
+/// For the images that only are cut out; from where they are, or from where they will be copied to.
+std::vector<RawTask> CudaJob::make_raw_tasks() {
+  struct Copied {
+    std::size_t task, offset;
+  };
+  std::vector<RawTask> tasks;
+  std::vector<Copied> copied;
+  for (std::uint32_t i = 0; i < samples_; ++i) {
+    const ImagePlan& plan = job_->plans[i];
+    if (plan.path != ImagePath::copied) continue;
+    if (device_.copies_records && is_worth_copying(plan.raw) && !device_.files.crosses_windows(plan.pixels)) {
+      copied.push_back({tasks.size(), job_->copies.add(plan.pixels)});
+    }
+    RawTask& task = tasks.emplace_back(plan.raw);
+    task.source = reinterpret_cast<const std::uint8_t*>(plan.pixels.data());
+    task.out = image(i);
+  }
+  if (copied.empty()) return tasks;
+  // Cleared, if at all, before the program is uploaded, for which lanes wait.
+  const std::byte* const memory = job_->copies.memory(device_.uploads.get());
+  for (const Copied& c : copied) tasks[c.task].source = reinterpret_cast<const std::uint8_t*>(memory + c.offset);
+  return tasks;
+}
+
 void CudaJob::write_program(const BatchLabels& labels) {
   ProgramBuffer& program = job_->program;
-  std::vector<RawTask> raws;
+  const std::vector<RawTask> raws = make_raw_tasks();
   std::vector<EraseTask> erasings;
   const DType dtype = device_.options.batch.dtype;
   for (std::uint32_t i = 0; i < samples_; ++i) {
-    ImagePlan& plan = job_->plans[i];
-    if (plan.path == ImagePath::copied) {
-      plan.raw.out = image(i);
-      raws.push_back(plan.raw);
-    }
+    const ImagePlan& plan = job_->plans[i];
     auto later = static_cast<std::uint32_t>(plan.erasings.size());
     for (const Erasing& erasing : plan.erasings) erasings.push_back(make_erase_task(erasing, dtype, image(i), --later));
   }
@@ -221,11 +241,25 @@ void CudaJob::submit(const BatchLabels& labels) {
   for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].write(job_->program);
   job_->program.settle();
   for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].patch(job_->program);
-  begun_ = true;
-  upload();
-  launch_finish(launch_lanes(waves));
+  try {
+    upload();
+    launch_finish(launch_lanes(waves));
+  } catch (...) {
+    give_up();
+    throw;
+  }
   submitted_ = true;
   queued_ = true;
+}
+
+/// What was queued is waited for, and later batches find the lanes as they have to be: coefficients may be left there.
+void CudaJob::give_up() noexcept {
+  try {
+    device_.uploads.synchronize();
+    for (Lane& lane : device_.lanes) lane.recover();
+    device_.finishes.synchronize();
+  } catch (...) {  // the device is lost, as all that comes will find
+  }
 }
 
 void CudaJob::upload() {
@@ -259,8 +293,10 @@ std::vector<bool> CudaJob::launch_lanes(const std::vector<LaneWave>& waves) {
     device_.next_lane = (lane + 1) % device_.lanes.size();
     begin_lane(lane, used);
     const BatchFormat& batch = device_.options.batch;
+    const cudaStream_t stream = device_.lanes[lane].stream();
+    job_->copies.queue(stream);
     launch_raw_images(job_->program.device<RawTask>(raws_), raw_count_, {batch.image.width, batch.image.height},
-                      device_.values.values(), device_.lanes[lane].stream());
+                      device_.values.values(), stream);
   }
   return used;
 }

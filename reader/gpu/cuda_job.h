@@ -14,6 +14,7 @@
 #include "reader/gpu/lane.h"
 #include "reader/gpu/pinned_arena.h"
 #include "reader/gpu/program_buffer.h"
+#include "reader/gpu/record_copies.h"
 #include "reader/gpu/registered_files.h"
 #include "reader/gpu/wave.h"
 #include "reader/gpu/wave_images.h"
@@ -30,6 +31,7 @@ struct DeviceState {
   std::size_t image_bytes = 0;  ///< most of it for a single image, for which a lane may grow
   RegisteredFiles files;
   std::unique_ptr<GdsFiles> gds;  ///< nullptr unless asked for
+  bool copies_records = false;    ///< JobMemory::copies may be used
   DeviceValueTables values;
 
   // Few streams in all: CUDA has eight queues by default, and streams that share one wait for each other.
@@ -48,6 +50,7 @@ struct JobMemory {
   std::unique_ptr<GdsArena> from_disk;  ///< records too, with GPUDirect Storage
   PinnedBuffer damaged;                 ///< by sample: the first damaged segment, or kNotDamaged
   DeviceBuffer device_damaged;
+  RecordCopies copies;
   DeviceBuffer images;  ///< where batches are decoded for another device
   std::vector<ImagePlan> plans;
   std::vector<Wave> waves;
@@ -95,6 +98,7 @@ class CudaJob final : public DeviceJob {
   void place_images(LaneWave& placed, Wave& wave);
   std::span<const std::byte> reachable(std::span<const std::byte> part, std::span<const std::byte> payload,
                                        const PayloadPlace* file);
+  std::vector<RawTask> make_raw_tasks();
   void write_program(const BatchLabels& labels);
   void upload();
   std::vector<bool> launch_lanes(const std::vector<LaneWave>& waves);
@@ -105,7 +109,7 @@ class CudaJob final : public DeviceJob {
   void put_labels(const BatchLabels& labels);
   void finish_if_changed();
   void bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPlace* file);
-  void wait_for_the_rest();
+  void give_up() noexcept;
 
   DeviceState& device_;
   JobPool& pool_;
@@ -118,7 +122,6 @@ class CudaJob final : public DeviceJob {
   ProgramBuffer::Place jpegs_, raws_, erasings_, labels_, mask_, soft_labels_;
   std::uint32_t raw_count_ = 0;
   std::uint32_t erasing_count_ = 0;
-  bool begun_ = false;      ///< submit() has queued something
   bool queued_ = false;     ///< something since the last wait()
   bool submitted_ = false;  ///< all of it, so that `done` tells its end
   bool changed_ = false;    ///< images or labels, after submit()

@@ -33,13 +33,16 @@ bool plan_pixels(const RecordMeta& meta, const RecordBytes& bytes, const SampleP
   if (bytes.payload.size() != row_bytes(meta) * meta.height) return false;
   if (is_plain(plan)) {
     const PlanStage& stage = plan.stages.front();
+    const Rect& crop = stage.crop;
     image.path = ImagePath::copied;
-    image.raw = {.source = reinterpret_cast<const std::uint8_t*>(bytes.payload.data()),
+    image.raw = {.source = nullptr,
                  .source_stride = row_bytes(meta),
-                 .crop = stage.crop,
+                 .crop = {crop.width, crop.height},
                  .canvas = stage.canvas,
                  .flip = stage.flip,
                  .out = nullptr};
+    image.pixels = bytes.payload.subspan(crop.y * row_bytes(meta) + crop.x * kChannels,
+                                         (crop.height - 1) * row_bytes(meta) + crop.width * kChannels);
     return true;
   }
   plan_stages(plan, image);
@@ -135,7 +138,6 @@ void plan_image(const RecordMeta& meta, const RecordBytes& bytes, const SamplePl
 ImagePlaces place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_number, ImageScratch scratch,
                         std::byte* out) {
   ImagePlaces places;
-  image.raw.out = out;
   if (image.path == ImagePath::jpeg) {
     place_jpeg(jpeg, image, scratch, places);
     image.stages.front().jpeg = jpeg_number;

@@ -22,7 +22,7 @@ enum class ImagePath : std::uint8_t {
   none,    ///< not at all
   jpeg,    ///< decoded by the device
   pixels,  ///< predecoded, with stages as a decoded JPEG has them
-  copied,  ///< predecoded, in one kernel from where the record lies
+  copied,  ///< predecoded, by the one kernel that only cuts out and flips
   host,    ///< made by the host
 };
 
@@ -45,7 +45,8 @@ struct ImagePlan {
   RawTask raw;                         ///< of copied
   std::span<const std::byte> entries;  ///< of jpeg: where the device reads them
   std::span<const std::byte> scan;
-  std::span<const std::byte> pixels;  ///< of pixels: the rows that are needed, from row `pixel_row` on
+  std::span<const std::byte> pixels;  ///< of copied: from the crop's first pixel to its last, with what lies between
+                                      ///< its rows; of pixels: the rows that are needed, from row `pixel_row` on
   std::uint32_t pixel_row = 0;
 
   void clear() noexcept;

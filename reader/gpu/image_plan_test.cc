@@ -185,6 +185,20 @@ TEST_CASE("image plan: of pixels, just the rows that are needed are gathered") {
   CHECK(image.pixels.size() == 12 * 120);
 }
 
+TEST_CASE("image plan: of an image that is only cut out, from the first pixel to the last") {
+  const ImageRecord raw = raw_record(40, 100);
+  const SamplePlan plan{.stages = {{.crop = {3, 20, 30, 40}, .scaled = {30, 40}, .canvas = {.size = {30, 40}}}},
+                        .erasings = {}};
+  ImagePlan image;
+  JpegTask task;
+  plan_image(raw.meta, raw.bytes(), plan, image, task);
+  REQUIRE(image.path == ImagePath::copied);
+  CHECK(image.raw.source_stride == 120);
+  CHECK(image.raw.crop == Size{30, 40});
+  CHECK(image.pixels.data() == raw.payload.data() + 20 * 120 + 9);
+  CHECK(image.pixels.size() == 39 * 120 + 90);
+}
+
 TEST_CASE("image plan: pieces of memory do not overlap, and are as large as counted") {
   Random random(61);
   std::vector<ImageRecord> records;

@@ -11,9 +11,9 @@ namespace imgpack::gpu {
 
 /// A stage that does not resize (PlanStage): crop, canvas, flip; pixels are packed 8-bit RGB.
 struct RawTask {
-  const std::uint8_t* source = nullptr;  ///< pixel (0, 0) of the record; an address of the device, of any alignment
+  const std::uint8_t* source = nullptr;  ///< the crop's first pixel; an address of the device, of any alignment
   std::uint64_t source_stride = 0;       ///< bytes from row to row
-  Rect crop;                             ///< of the record; not empty, lies in it
+  Size crop;                             ///< not empty
   Canvas canvas;                         ///< of the crop; its size is the image's in the batch
   bool flip = false;                     ///< left and right exchanged
   std::byte* out = nullptr;              ///< the image in the batch; aligned to the dtype

@@ -42,6 +42,8 @@ class RegisteredFiles {
   /// Where the device finds the range, or nullptr where it can't: see RegisteredWindows. Kernels may read all of the
   /// 16-byte blocks that hold a byte of it, but copies by the driver must not cross windows.
   const std::byte* device_view(std::span<const std::byte> range) const noexcept { return views_.device_view(range); }
+  /// Of addresses of the device.
+  bool crosses_windows(std::span<const std::byte> range) const noexcept { return views_.crosses_windows(range); }
 
   std::uint64_t registered_bytes() const noexcept { return views_.bytes(); }
   /// Of all mappings, in whole pages.

@@ -23,10 +23,13 @@ class RegisteredWindows {
   /// The device's address of the whole range, or nullptr where not all of it is registered, or where neighbouring
   /// windows that it crosses are no neighbours for the device.
   const std::byte* device_view(std::span<const std::byte> range) const noexcept;
+  /// Whether a range of the device's addresses goes from one window into another: it was registered in pieces.
+  bool crosses_windows(std::span<const std::byte> device_range) const noexcept;
   std::uint64_t bytes() const noexcept;
 
  private:
-  std::vector<RegisteredWindow> spans_;  ///< by host address; windows that are neighbours for both are one
+  std::vector<RegisteredWindow> spans_;       ///< by host address; windows that are neighbours for both are one
+  std::vector<std::uintptr_t> device_begins_;  ///< of all windows, ascending
 };
 
 }  // namespace imgpack::gpu

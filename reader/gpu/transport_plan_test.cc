@@ -131,6 +131,12 @@ TEST_CASE("device addresses of ranges in windows") {
   CHECK(windows.device_view(range_at(0x20000, 1)) == nullptr);
   CHECK(windows.device_view({address(0x10000), std::numeric_limits<std::size_t>::max()}) == nullptr);
   CHECK(RegisteredWindows().device_view(range_at(0x10000, 1)) == nullptr);
+
+  CHECK(windows.crosses_windows(range_at(0x10FFF, 2)));
+  CHECK_FALSE(windows.crosses_windows(range_at(0x10FFF, 1)));
+  CHECK_FALSE(windows.crosses_windows(range_at(0x11000, 0x1000)));
+  CHECK_FALSE(windows.crosses_windows(range_at(0x40000, 0x1000)));  // pinned memory elsewhere
+  CHECK_FALSE(RegisteredWindows().crosses_windows(range_at(0x10000, 1)));
 }
 
 TEST_CASE("pieces cover each range once, and begin at lines") {

@@ -64,9 +64,12 @@ void check_cases(const std::vector<Case>& cases, const PixelFormat& format, int 
     const ImageResult result =
         maker.make(meta, {.payload = {source.data() + from, bytes}, .segments = {}}, plan, expected.data() + to);
     REQUIRE_MESSAGE(result.ok(), result.reason);
-    tasks.push_back({.source = reinterpret_cast<const std::uint8_t*>(source.data() + from),
-                     .source_stride = std::uint64_t{c.record.width} * 3,
-                     .crop = c.stage.crop,
+    const std::uint64_t stride = std::uint64_t{c.record.width} * 3;
+    const Rect& crop = c.stage.crop;
+    tasks.push_back({.source = reinterpret_cast<const std::uint8_t*>(source.data() + from) + crop.y * stride +
+                               std::uint64_t{crop.x} * 3,
+                     .source_stride = stride,
+                     .crop = {crop.width, crop.height},
                      .canvas = c.stage.canvas,
                      .flip = c.stage.flip,
                      .out = out.data() + to});

@@ -61,8 +61,7 @@ __device__ inline Tile make_tile(const RawTask& task, const RawTiling& tiling, s
   tile.shown_width = rows.length == 0 ? 0 : columns.length;
   tile.shown_height = columns.length == 0 ? 0 : rows.length;
   tile.stride = task.source_stride;
-  tile.source = task.source + (std::uint64_t{task.crop.y} + rows.begin) * task.source_stride +
-                (std::uint64_t{task.crop.x} + columns.begin) * 3;
+  tile.source = task.source + rows.begin * task.source_stride + std::uint64_t{columns.begin} * 3;
   tile.contiguous = tile.row_bytes() == tile.stride || tile.shown_height <= 1;
   return tile;
 }

@@ -1,0 +1,302 @@
+#include "benchmarks/gpu_transport_ways.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/gather.h"
+#include "reader/gpu/kernels/raw_images.h"
+#include "reader/gpu/stream_copy.h"
+
+namespace imgpack::benchmark {
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace imgpack::gpu;
+using Clock = std::chrono::steady_clock;
+
+void pack(const fs::path& path, std::uint64_t records) {
+  auto writer = StoreWriter::create(
+      path, {},
+      {.overwrite = true, .expected_records = records, .raw_shape = RawShape{.height = kSide, .width = kSide}});
+  std::mt19937_64 random(1);
+  std::vector<std::uint64_t> pixels(kRecordBytes / 8 + 1024);
+  for (std::uint64_t& word : pixels) word = random();
+  for (std::uint64_t i = 0; i < records; ++i) {
+    const std::string key = std::to_string(i);
+    const auto bytes = std::as_bytes(std::span(pixels)).subspan(random() % 8192, kRecordBytes);
+    Record record{.key = key,
+                  .meta = {.label = 0, .width = kSide, .height = kSide, .channels = 3, .codec = Codec::raw_rgb8},
+                  .payload = bytes};
+    record.describe();
+    writer->append(record);
+  }
+  writer->finish();
+}
+
+/// Copies to the device, behind what was queued before.
+template <class T>
+const T* upload(Slot& slot, const std::vector<T>& items, std::size_t offset) {
+  const std::size_t bytes = items.size() * sizeof(T);
+  if (offset + bytes > slot.host_tasks.size()) throw std::runtime_error("too many tasks for a slot");
+  std::memcpy(slot.host_tasks.data() + offset, items.data(), bytes);
+  check(cudaMemcpyAsync(slot.device_tasks.data() + offset, slot.host_tasks.data() + offset, bytes,
+                        cudaMemcpyHostToDevice, slot.stream.get()),
+        "copying tasks");
+  return reinterpret_cast<const T*>(slot.device_tasks.data() + offset);
+}
+
+/// Threads that fill batches of pinned memory ahead of the thread that sends them off. They take samples in turn, and
+/// wait only for a batch whose memory is still in use.
+class Fillers {
+ public:
+  Fillers(const StoreReader& store, std::span<Slot> slots, std::uint32_t batch, Order& order, unsigned threads)
+      : store_(store), slots_(slots), batch_(batch), filled_(slots.size()), places_(slots.size()) {
+    for (auto& places : places_) places.resize(batch);
+    for (std::uint32_t i = 0; i < kRecords; ++i) records_.push_back(order.next());
+    free_ = slots.size();
+    for (Slot& slot : slots) slot.arena.reset();
+    for (unsigned t = 0; t < threads; ++t) threads_.emplace_back([this] { run(); });
+  }
+  ~Fillers() {
+    over_ = true;
+    free_ += 1;
+    free_.notify_all();
+  }
+  Fillers(const Fillers&) = delete;
+  Fillers& operator=(const Fillers&) = delete;
+
+  /// Waits for batch number `number`.
+  std::vector<std::span<const std::byte>> take(std::uint64_t number) {
+    std::atomic<std::uint32_t>& filled = filled_[number % slots_.size()];
+    for (std::uint32_t count = filled; count != batch_; count = filled) filled.wait(count);
+    filled = 0;
+    return places_[number % slots_.size()];
+  }
+  /// The memory of the oldest batch that was taken is free again.
+  void give_back(std::uint64_t number) {
+    slots_[number % slots_.size()].arena.reset();
+    ++free_;
+    free_.notify_all();
+  }
+
+ private:
+  static constexpr std::uint32_t kRecords = 1 << 14;
+
+  void run() {
+    for (;;) {
+      const std::uint64_t sample = next_++;
+      const std::uint64_t number = sample / batch_;
+      for (std::uint64_t free = free_; free <= number && !over_; free = free_) free_.wait(free);
+      if (over_) return;
+      const std::size_t slot = number % slots_.size();
+      const std::span<const std::byte> payload = store_.bytes(records_[sample % kRecords]).payload;
+      std::byte* const place = slots_[slot].arena.take(payload.size());
+      stream_copy(payload.data(), payload.size(), place);
+      places_[slot][sample % batch_] = {place, payload.size()};
+      if (++filled_[slot] == batch_) filled_[slot].notify_all();
+    }
+  }
+
+  const StoreReader& store_;
+  const std::span<Slot> slots_;
+  const std::uint32_t batch_;
+  std::vector<std::uint64_t> records_;
+  std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<std::uint64_t> free_ = 0;  ///< batches whose memory may be filled, from the first one on
+  std::atomic<bool> over_ = false;
+  std::vector<std::atomic<std::uint32_t>> filled_;  ///< samples, by slot
+  std::vector<std::vector<std::span<const std::byte>>> places_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace
+
+Order::Order(std::uint64_t records) : order_(records) {
+  for (std::uint64_t i = 0; i < records; ++i) order_[i] = i;
+  std::shuffle(order_.begin(), order_.end(), std::mt19937_64(2));
+}
+
+TransportWays::TransportWays(const fs::path& folder, double gigabytes)
+    : path_(folder / fmt::format("imgpack-gpu-transport-{}.rec", ::getpid())),
+      plain_({.dtype = DType::u8, .layout = Layout::nhwc}),
+      normalized_({.dtype = DType::f16, .layout = Layout::nchw, .normalize = Normalize::imagenet()}) {
+  const auto records = static_cast<std::uint64_t>(gigabytes * 1e9 / static_cast<double>(kRecordBytes));
+  pack(path_, std::max<std::uint64_t>(records, 16));
+  store_ = open_store(path_);
+  order_ = std::make_unique<Order>(store_->size());
+  peak_source_ = PinnedBuffer(kRecordBytes * kLargestBatch);
+  std::memset(peak_source_.data(), 1, peak_source_.size());
+}
+
+TransportWays::~TransportWays() {
+  files_ = RegisteredFiles();
+  std::error_code ignored;
+  fs::remove(path_, ignored);
+}
+
+void TransportWays::register_file() {
+  // In one window, as the driver's copies must not cross windows.
+  files_ = RegisteredFiles::open(store_->mappings(), {.transport = DeviceTransport::zero_copy,
+                                                      .limit_bytes = fs::file_size(path_) + (1 << 20),
+                                                      .window_bytes = std::uint64_t{1} << 40});
+}
+
+void TransportWays::check_bytes() {
+  constexpr std::uint32_t kBatch = 64;
+  for (const Engine engine : {Engine::kernel, Engine::copy_engine}) {
+    if (engine == Engine::copy_engine && !has_batched_copies()) continue;
+    Order same = *order_;
+    gather(kBatch, engine, 0)(0);
+    const Slot& slot = slots_[0];
+    std::vector<std::byte> made(kBatch * kRecordBytes);
+    check(cudaMemcpy(made.data(), slot.out.data(), made.size(), cudaMemcpyDeviceToHost), "copying a batch back");
+    for (std::size_t i = 0; i < kBatch; ++i) {
+      if (std::memcmp(made.data() + i * kRecordBytes, store_->bytes(same.next()).payload.data(), kRecordBytes) != 0) {
+        throw std::runtime_error("the gathered bytes are not the file's");
+      }
+    }
+  }
+}
+
+/// Calls `batch(slot)` until the time is over, waiting for a slot's batch before it is used again.
+std::uint64_t TransportWays::loop(double seconds, const std::function<std::uint64_t(Slot&)>& batch) {
+  std::uint64_t bytes = 0;
+  const auto begin = Clock::now();
+  std::size_t number = 0;
+  do {
+    Slot& slot = slots_[number++ % kSlots];
+    slot.done.synchronize();
+    bytes += batch(slot);
+    slot.done.record(slot.stream.get());
+  } while (std::chrono::duration<double>(Clock::now() - begin).count() < seconds);
+  for (Slot& slot : slots_) slot.stream.synchronize();
+  return bytes;
+}
+
+const std::byte* TransportWays::source(std::uint64_t record) const {
+  const std::byte* const view = files_.device_view(store_->bytes(record).payload);
+  if (view == nullptr) throw std::runtime_error("a record is not registered");
+  return view;
+}
+
+TransportWays::Way TransportWays::peak() {
+  return [this](double seconds) {
+    return loop(seconds, [this](Slot& slot) -> std::uint64_t {
+      check(cudaMemcpyAsync(slot.out.data(), peak_source_.data(), peak_source_.size(), cudaMemcpyHostToDevice,
+                            slot.stream.get()),
+            "copying pinned memory");
+      return peak_source_.size();
+    });
+  };
+}
+
+TransportWays::Way TransportWays::copies(std::uint32_t batch) {
+  return [this, batch](double seconds) {
+    return loop(seconds, [this, batch](Slot& slot) {
+      for (std::uint32_t i = 0; i < batch; ++i) {
+        check(cudaMemcpyAsync(slot.out.data() + i * kRecordBytes, store_->bytes(order_->next()).payload.data(),
+                              kRecordBytes, cudaMemcpyHostToDevice, slot.stream.get()),
+              "copying a record");
+      }
+      return batch * kRecordBytes;
+    });
+  };
+}
+
+/// Into the slot's batch, one after the other.
+void TransportWays::queue_gather(Slot& slot, std::vector<std::span<const std::byte>> records, Engine engine,
+                                 int blocks) {
+  std::vector<GatherRange> ranges;
+  if (engine == Engine::copy_engine) {
+    slot.copies.reset();
+    std::vector<std::size_t> offsets;
+    for (const auto& record : records) offsets.push_back(slot.copies.add(record));
+    const std::byte* const memory = slot.copies.memory(slot.stream.get());
+    slot.copies.queue(slot.stream.get());
+    for (std::size_t i = 0; i < records.size(); ++i) records[i] = {memory + offsets[i], records[i].size()};
+  }
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    ranges.push_back({records[i].data(), slot.out.data() + i * kRecordBytes, kRecordBytes});
+  }
+  std::vector<GatherPiece> pieces;
+  append_pieces(ranges, pieces);
+  const GatherRange* const device_ranges = upload(slot, ranges, 0);
+  const GatherPiece* const device_pieces = upload(slot, pieces, slot.host_tasks.size() / 4);
+  launch_gather(device_ranges, device_pieces, static_cast<std::uint32_t>(pieces.size()), slot.stream.get(), blocks);
+}
+
+TransportWays::Way TransportWays::gather(std::uint32_t batch, Engine engine, int blocks) {
+  return [this, batch, engine, blocks](double seconds) {
+    return loop(seconds, [&, this](Slot& slot) {
+      std::vector<std::span<const std::byte>> records;
+      for (std::uint32_t i = 0; i < batch; ++i) records.emplace_back(source(order_->next()), kRecordBytes);
+      queue_gather(slot, std::move(records), engine, blocks);
+      return batch * kRecordBytes;
+    });
+  };
+}
+
+/// Returns the bytes of pixels.
+std::uint64_t TransportWays::queue_raw(Slot& slot, std::uint32_t batch, bool cropped, Engine engine, int blocks) {
+  const std::uint32_t side = cropped ? kCropSide : kSide;
+  const BatchValues values = (cropped ? normalized_ : plain_).values();
+  const std::size_t image = std::size_t{side} * side * 3 * size_of(values.dtype);
+  constexpr std::uint64_t kStride = kSide * 3;
+  const std::uint64_t margin = (kSide - side) / 2;
+  const std::uint64_t first = margin * kStride + margin * 3;
+  const std::uint64_t bytes = (side - 1) * kStride + std::uint64_t{side} * 3;
+  std::vector<RawTask> tasks;
+  std::vector<std::size_t> offsets;
+  slot.copies.reset();
+  for (std::uint32_t i = 0; i < batch; ++i) {
+    const std::byte* const pixels = source(order_->next()) + first;
+    if (engine == Engine::copy_engine) offsets.push_back(slot.copies.add({pixels, bytes}));
+    tasks.push_back({.source = reinterpret_cast<const std::uint8_t*>(pixels),
+                     .source_stride = kStride,
+                     .crop = {side, side},
+                     .canvas = {.size = {side, side}},
+                     .flip = cropped && i % 2 == 1,
+                     .out = slot.out.data() + i * image});
+  }
+  if (engine == Engine::copy_engine) {
+    const std::byte* const memory = slot.copies.memory(slot.stream.get());
+    for (std::uint32_t i = 0; i < batch; ++i) {
+      tasks[i].source = reinterpret_cast<const std::uint8_t*>(memory + offsets[i]);
+    }
+    slot.copies.queue(slot.stream.get());
+  }
+  launch_raw_images(upload(slot, tasks, 0), batch, {side, side}, values, slot.stream.get(), blocks);
+  return std::uint64_t{batch} * side * side * 3;
+}
+
+TransportWays::Way TransportWays::raw(std::uint32_t batch, bool cropped, Engine engine, int blocks) {
+  return [this, batch, cropped, engine, blocks](double seconds) {
+    return loop(seconds, [&, this](Slot& slot) { return queue_raw(slot, batch, cropped, engine, blocks); });
+  };
+}
+
+TransportWays::Way TransportWays::pinned(std::uint32_t batch, unsigned threads, Engine engine) {
+  return [this, batch, threads, engine](double seconds) {
+    Fillers fillers(*store_, slots_, batch, *order_, threads);
+    std::uint64_t number = 0;
+    return loop(seconds, [&, this](Slot& slot) {
+      if (number >= kSlots) fillers.give_back(number - kSlots);  // loop() has waited for it
+      queue_gather(slot, fillers.take(number++), engine, 0);
+      return batch * kRecordBytes;
+    });
+  };
+}
+
+}  // namespace imgpack::benchmark
