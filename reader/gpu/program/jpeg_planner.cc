@@ -90,7 +90,9 @@ bool copy_tables(const jpeg::Frame& frame, const std::uint8_t* file, JpegTask& t
   constexpr std::size_t kLine = 64;
   const std::size_t first = index.size() * part.y / height;
   const std::size_t end = index.size() * (std::size_t{part.y} + part.height) / height;
-  for (const std::size_t at : {first, first + kLine, end, end + kLine}) __builtin_prefetch(index.data() + at);
+  for (const std::size_t at : {first, first + kLine, end, end + kLine}) {
+    __builtin_prefetch(index.data() + std::min(at, index.size()));  // an empty one may have no address to add to
+  }
 }
 
 /// The bytes of the scan from the part's first segment to the end of its last. False if they make no sense.
