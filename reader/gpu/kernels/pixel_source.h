@@ -83,8 +83,8 @@ class QuadRow {
     using jpeg::Upsampling;
     if (task.index.frame.color != jpeg::ColorModel::ycbcr) return false;
     const Upsampling second = task.plan.components[1].upsampling;
-    return task.plan.components[0].upsampling == Upsampling::none &&
-           second == task.plan.components[2].upsampling && (second == Upsampling::none || second == Upsampling::h2v2);
+    return task.plan.components[0].upsampling == Upsampling::none && second == task.plan.components[2].upsampling &&
+           (second == Upsampling::none || second == Upsampling::h2v2);
   }
 
   __device__ QuadRow(const JpegTask& task, std::uint32_t y)
