@@ -36,7 +36,7 @@ class Bits {
   __device__ Bits(Ring& ring, const std::uint8_t* stream, std::uint32_t bits, std::uint32_t first_bit)
       : ring_(reinterpret_cast<const std::uint32_t*>(&ring.pieces[0][threadIdx.x])),
         stream_(reinterpret_cast<const uint4*>(stream)),
-        piece_count_((bits + 127) / 128),
+        piece_count_(ceil_div(bits, 128)),
         position_(first_bit) {
     for (std::uint32_t piece = 0; piece < kPieces; ++piece) begin(piece);
     wait_for_copies<kPieces - 1>();

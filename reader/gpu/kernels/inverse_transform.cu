@@ -84,7 +84,7 @@ __device__ inline ComponentBlocks blocks_of(const JpegTask& task, std::uint32_t 
   blocks.mcu_blocks = frame.blocks_per_mcu();
   blocks.mcu_columns = task.columns();
   blocks.blocks_wide = blocks.mcu_columns * blocks.h;
-  blocks.groups_wide = (blocks.blocks_wide + 3) / 4;
+  blocks.groups_wide = ceil_div(blocks.blocks_wide, 4);
   blocks.groups = task.block_groups(c);
   blocks.coefficients = task.coefficients;
   blocks.quant = task.tables.quant[c];

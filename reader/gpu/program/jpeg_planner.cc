@@ -5,6 +5,7 @@
 
 #include "codec/jpeg/huffman.h"
 #include "codec/jpeg/zigzag.h"
+#include "reader/gpu/program/work.h"
 
 namespace imgpack::gpu {
 
@@ -123,7 +124,7 @@ bool plan_jpeg(const RecordMeta& meta, const RecordBytes& bytes, const Rect& par
   needed.entries = std::as_bytes(std::span(index.entries, index.entries_size));
   needed.scan = bytes.payload.subspan(frame.scan_offset + task.scan_begin, task.scan_end - task.scan_begin);
   for (std::uint32_t c = 0; c < frame.component_count; ++c) {
-    task.planes[c].stride = (task.columns() * frame.components[c].h * jpeg::kBlockSize + 31) / 32 * 32;
+    task.planes[c].stride = ceil_div(task.columns() * frame.components[c].h * jpeg::kBlockSize, 32) * 32;
   }
   return true;
 }
