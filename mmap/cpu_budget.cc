@@ -6,8 +6,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
-#include <string_view>
 #include <thread>
+
+#include "mmap/control_groups.h"
 
 namespace imgpack {
 
@@ -40,18 +41,6 @@ unsigned limit_v1(const fs::path& folder) {
   return rounded_up(quota, period);
 }
 
-/// Of a group and all it lies in: each may have a limit.
-template <class Limit>
-unsigned tightest(const fs::path& mount, std::string_view group, Limit&& limit) {
-  unsigned found = limit(mount);
-  fs::path folder = mount;
-  for (const fs::path& part : fs::path(group).relative_path()) {
-    folder /= part;
-    found = tighter(found, limit(folder));
-  }
-  return found;
-}
-
 unsigned affinity_count() noexcept {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -62,22 +51,10 @@ unsigned affinity_count() noexcept {
 }  // namespace
 
 unsigned cgroup_cpu_limit(const fs::path& root) {
-  const fs::path mounts = root / "sys/fs/cgroup";
-  std::ifstream file(root / "proc/self/cgroup");
   unsigned found = 0;
-  for (std::string line; std::getline(file, line);) {  // "number:controllers:group"
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    std::string controllers(",");
-    controllers.append(line, first + 1, second - first - 1).append(",");
-    const std::string_view group = std::string_view(line).substr(second + 1);
-    if (controllers == ",,") {
-      found = tighter(found, tightest(mounts, group, limit_v2));
-    } else if (controllers.find(",cpu,") != std::string::npos) {
-      found = tighter(found, tightest(mounts / "cpu", group, limit_v1));
-      found = tighter(found, tightest(mounts / "cpu,cpuacct", group, limit_v1));
-    }
+  for (const ControlGroup& group : control_groups("cpu", root)) {  // each may have a limit
+    const bool is_v2 = group.version == ControlGroup::Version::v2;
+    found = tighter(found, is_v2 ? limit_v2(group.folder) : limit_v1(group.folder));
   }
   return found;
 }

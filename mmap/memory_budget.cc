@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "mmap/control_groups.h"
+
 namespace imgpack {
 
 namespace fs = std::filesystem;
@@ -53,36 +55,14 @@ std::uint64_t left_in(const fs::path& folder, const GroupFiles& files) {
   return *limit - std::min(*limit, used);
 }
 
-/// Of a group and all it lies in: each may have a limit.
-std::uint64_t least_left(const fs::path& mount, std::string_view group, const GroupFiles& files) {
-  std::uint64_t left = left_in(mount, files);
-  fs::path folder = mount;
-  for (const fs::path& part : fs::path(group).relative_path()) {
-    folder /= part;
-    left = std::min(left, left_in(folder, files));
-  }
-  return left;
-}
-
 }  // namespace
 
 std::uint64_t memory_available(const fs::path& root) {
   std::uint64_t available = kUnlimited;
   if (const auto kilobytes = number_behind(root / "proc/meminfo", "MemAvailable:")) available = *kilobytes * 1024;
-  const fs::path mounts = root / "sys/fs/cgroup";
-  std::ifstream file(root / "proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {  // "number:controllers:group"
-    const std::size_t first = line.find(':');
-    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    std::string controllers(",");
-    controllers.append(line, first + 1, second - first - 1).append(",");
-    const std::string_view group = std::string_view(line).substr(second + 1);
-    if (controllers == ",,") {
-      available = std::min(available, least_left(mounts, group, kVersion2));
-    } else if (controllers.find(",memory,") != std::string::npos) {
-      available = std::min(available, least_left(mounts / "memory", group, kVersion1));
-    }
+  for (const ControlGroup& group : control_groups("memory", root)) {  // each may have a limit
+    const bool is_v2 = group.version == ControlGroup::Version::v2;
+    available = std::min(available, left_in(group.folder, is_v2 ? kVersion2 : kVersion1));
   }
   return available;
 }

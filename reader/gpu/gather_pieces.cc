@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "reader/gpu/program/work.h"
+
 namespace imgpack::gpu {
 
 void append_pieces(std::span<const GatherRange> ranges, std::vector<GatherPiece>& pieces, std::uint32_t first,
@@ -11,7 +13,7 @@ void append_pieces(std::span<const GatherRange> ranges, std::vector<GatherPiece>
     const std::uint32_t number = first++;
     if (range.bytes == 0) continue;
     const auto address = reinterpret_cast<std::uintptr_t>(range.source);
-    const std::uint64_t units = (address % kGatherUnit + range.bytes + kGatherUnit - 1) / kGatherUnit;
+    const std::uint64_t units = ceil_div(address % kGatherUnit + range.bytes, kGatherUnit);
     const std::uint64_t before = address % kGatherLine / kGatherUnit;  // of the first line's units
     for (std::uint64_t at = 0; at < units;) {
       const std::uint64_t end = std::min(units, at == 0 ? most - before : at + most);

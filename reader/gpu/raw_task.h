@@ -6,6 +6,7 @@
 
 #include "codec/image.h"
 #include "reader/augment/sample_plan.h"
+#include "reader/gpu/program/work.h"
 
 namespace imgpack::gpu {
 
@@ -35,14 +36,13 @@ struct RawTiling {
 
 /// For images of at most that size, which is not empty: tiles of nearly equal size.
 inline RawTiling raw_tiling(Size image) noexcept {
-  const auto divided = [](std::uint32_t a, std::uint32_t b) { return (a + b - 1) / b; };
   RawTiling tiling;
-  tiling.columns = divided(image.width, RawTiling::kMaxWidth);
-  tiling.width = divided(image.width, tiling.columns);
+  tiling.columns = ceil_div(image.width, RawTiling::kMaxWidth);
+  tiling.width = ceil_div(image.width, tiling.columns);
   // Whatever its address, a row of n bytes lies in at most so many blocks of 16 bytes.
-  tiling.pitch = (tiling.width * 3 + 15 + 15) / 16 * 16;
-  tiling.rows = divided(image.height, RawTiling::kBufferBytes / tiling.pitch);
-  tiling.height = divided(image.height, tiling.rows);
+  tiling.pitch = ceil_div(tiling.width * 3 + 15, 16) * 16;
+  tiling.rows = ceil_div(image.height, RawTiling::kBufferBytes / tiling.pitch);
+  tiling.height = ceil_div(image.height, tiling.rows);
   return tiling;
 }
 

@@ -10,14 +10,10 @@ namespace imgpack::gpu {
 
 namespace {
 
-std::uint32_t divided(std::uint32_t a, std::uint32_t b) {
-  return (a + b - 1) / b;
-}
-
 /// Whole blocks of 16 bytes: that is what is read anyway, and what kernels may read of what was gathered.
 GatherRange whole_units(std::span<const std::byte> source, std::byte* destination) {
   const std::size_t before = gather_shift(source.data());
-  const std::size_t end = (before + source.size() + kGatherUnit - 1) / kGatherUnit * kGatherUnit;
+  const std::size_t end = ceil_div(before + source.size(), kGatherUnit) * kGatherUnit;
   return {source.data() - before, destination - before, end};
 }
 
@@ -44,11 +40,11 @@ void Wave::add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_
   if (image.path == ImagePath::jpeg) {
     ranges_.push_back(whole_units(image.entries, places.entries));
     ranges_.push_back(whole_units(image.scan, places.scan));
-    unstuff_.add(jpeg_number, divided(jpeg.segments(), kUnstuffSegments));
-    entropy_.add(jpeg_number, divided(jpeg.segments(), kEntropySegments));
+    unstuff_.add(jpeg_number, ceil_div(jpeg.segments(), kUnstuffSegments));
+    entropy_.add(jpeg_number, ceil_div(jpeg.segments(), kEntropySegments));
     std::uint32_t groups = 0;
     for (std::uint32_t c = 0; c < jpeg.index.frame.component_count; ++c) groups += jpeg.block_groups(c);
-    inverse_.add(jpeg_number, divided(groups, kInverseGroups));
+    inverse_.add(jpeg_number, ceil_div(groups, kInverseGroups));
   } else {
     ranges_.push_back(whole_units(image.pixels, places.pixels));
   }
@@ -71,9 +67,9 @@ void Wave::add_stage(const StageTask& stage, std::size_t depth, const std::vecto
     compute_axis(*axis, axis_numbers_.data() + begin);
   }
   if (added.columns.request.kept != 0) {
-    at.horizontal.add(number, divided(stage.row_end - stage.row_begin, kRowsOfPass));
+    at.horizontal.add(number, ceil_div(stage.row_end - stage.row_begin, kRowsOfPass));
   }
-  at.vertical.add(number, divided(stage.height, kRowsOfCanvas));
+  at.vertical.add(number, ceil_div(stage.height, kRowsOfCanvas));
   if (colors == nullptr) return;
   at.finishes.push_back({.canvas = stage.canvas,
                          .out = stage.out,

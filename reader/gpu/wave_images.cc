@@ -1,6 +1,7 @@
 #include "reader/gpu/wave_images.h"
 
 #include "reader/gpu/kernels/jpeg_kernels.h"
+#include "reader/gpu/program/work.h"
 
 namespace imgpack::gpu {
 
@@ -13,7 +14,7 @@ ScratchBytes bytes_in_wave(const ImagePlan& image) {
 
 /// So that the last wave of a batch is not a tiny one.
 std::size_t even_share(std::size_t total, std::size_t most) {
-  const std::size_t waves = (total + most - 1) / most;
+  const std::size_t waves = ceil_div(total, most);
   return waves == 0 ? most : total / waves + 1;
 }
 

@@ -40,11 +40,7 @@ HostBatch host_batch(const Batch& batch);
 /// All that is left of an epoch.
 std::vector<HostBatch> host_batches(Epoch epoch);
 
-/// Of two values of a dtype: how many representable ones lie between, plus one; 0 for equal ones.
-std::uint64_t most_ulps(const HostBatch& first, const HostBatch& second);
-
-/// Whether two batches are the same: images of uint8 bit for bit, of other dtypes within one unit in the last place.
-/// What differs is told by doctest.
+/// Whether two batches are the same, images of every dtype bit for bit. What differs is told by doctest.
 void check_same(const HostBatch& first, const HostBatch& second);
 void check_same(const std::vector<HostBatch>& first, const std::vector<HostBatch>& second);
 

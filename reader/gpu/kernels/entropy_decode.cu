@@ -3,123 +3,19 @@
 //
 // Each block of threads belongs to one image, whose tables it builds in shared memory from the DHT bytes: ImageNet's
 // files have optimised tables of their own.
-#include "codec/jpeg/huffman.h"
-#include "codec/jpeg/zigzag.h"
 #include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/entropy_bits.cuh"
+#include "reader/gpu/kernels/entropy_blocks.cuh"
+#include "reader/gpu/kernels/entropy_codes.cuh"
 #include "reader/gpu/kernels/jpeg_kernels.h"
 
 namespace imgpack::gpu {
 
 namespace {
 
+using namespace entropy;
+
 constexpr std::uint32_t kThreads = kEntropySegments;
-constexpr std::uint32_t kLookBits = 10;
-constexpr std::uint32_t kRestBits = jpeg::kMaxCodeLength - kLookBits;
-constexpr std::uint32_t kLongCodes = 512;  // values of 16 bits
-
-// A looked-up code: bits 0-4 its length, 5-8 how many bits of the coefficient follow, 9-15 how many zeros come before.
-// 0: longer than the lookup, or no code.
-using Code = std::uint32_t;
-constexpr std::uint32_t kEndRun = 127;
-
-__device__ inline Code describe(std::uint32_t byte, std::uint32_t length, bool is_dc) {
-  if (is_dc) return length | byte << 5;
-  const std::uint32_t run = byte >> 4;
-  const std::uint32_t size = byte & 15;
-  if (size == 0 && run == 0) return length | kEndRun << 9;
-  if (size == 0 && run != 15) return 0;
-  return length | size << 5 | run << 9;
-}
-
-/// In shared memory. A code is found by its first kLookBits bits, or, where it is longer, by the next kRestBits too.
-struct Table {
-  std::uint16_t look[1u << kLookBits];
-  std::uint32_t limit[jpeg::kMaxCodeLength + 1];        ///< first 16-bit value beyond the codes of this length
-  std::int32_t first_symbol[jpeg::kMaxCodeLength + 1];  ///< symbol = first_symbol + code
-  std::uint32_t long_begin;                             ///< 16-bit value that longs[0] is of, a multiple of 2^kRestBits
-  std::uint16_t longs[kLongCodes];
-};
-
-/// The code at the head of 16 bits, of at least `from` bits.
-__device__ inline Code find(const Table& table, const std::uint8_t* dht, bool is_dc, std::uint32_t bits,
-                            std::uint32_t from) {
-  for (std::uint32_t length = from; length <= jpeg::kMaxCodeLength; ++length) {
-    if (bits < table.limit[length]) {
-      const auto code = static_cast<std::int32_t>(bits >> (jpeg::kMaxCodeLength - length));
-      return describe(dht[jpeg::kHuffmanCounts + ((table.first_symbol[length] + code) & 255)], length, is_dc);
-    }
-  }
-  return 0;
-}
-
-/// A code longer than kLookBits. Most files have few of them, all of which are in `longs`.
-__device__ inline Code find_long(const Table& table, const std::uint8_t* dht, bool is_dc, std::uint32_t bits) {
-  if (bits < table.long_begin) return 0;  // a short code of a symbol that makes no sense
-  const std::uint32_t number = bits - table.long_begin;
-  if (number < kLongCodes) return table.longs[number];
-  return find(table, dht, is_dc, bits, kLookBits + 1);
-}
-
-/// Four tables at a time: DC and AC of each pair.
-constexpr std::uint32_t kTables = 2 * kTablePairs;
-
-__device__ inline const std::uint8_t* dht_of(const JpegTables& tables, std::uint32_t table) {
-  return table % 2 == 0 ? tables.dc[table / 2] : tables.ac[table / 2];
-}
-
-__device__ inline void build_limits(const std::uint8_t* dht, Table& table) {
-  std::uint32_t code = 0;
-  std::uint32_t number = 0;
-  table.limit[0] = 0;
-  table.first_symbol[0] = 0;
-  for (std::uint32_t length = 1; length <= jpeg::kMaxCodeLength; ++length) {
-    const std::uint32_t count = dht[length - 1];
-    table.first_symbol[length] = static_cast<std::int32_t>(number) - static_cast<std::int32_t>(code);
-    code += count;
-    number += count;
-    table.limit[length] = count == 0 ? table.limit[length - 1] : code << (jpeg::kMaxCodeLength - length);
-    code <<= 1;
-  }
-  // Codes grow with their length: the long ones are at the end.
-  table.long_begin = table.limit[kLookBits] >> kRestBits << kRestBits;
-}
-
-__device__ inline void build_tables(const JpegTables& from, Table* tables) {
-  if (threadIdx.x < kTables) build_limits(dht_of(from, threadIdx.x), tables[threadIdx.x]);
-  __syncthreads();
-  for (std::uint32_t i = threadIdx.x; i < kTables << kLookBits; i += kThreads) {
-    const std::uint32_t t = i >> kLookBits;
-    const std::uint32_t look = i & ((1u << kLookBits) - 1);
-    const Code code = find(tables[t], dht_of(from, t), t % 2 == 0, look << kRestBits, 1);
-    // Bits that are not known yet read as zeros: what depends on them is not decided here.
-    tables[t].look[look] = static_cast<std::uint16_t>((code & 31) <= kLookBits ? code : 0);
-  }
-  for (std::uint32_t t = 0; t < kTables; ++t) {
-    Table& table = tables[t];
-    const std::uint32_t end = min(table.limit[jpeg::kMaxCodeLength] - table.long_begin, kLongCodes);
-    for (std::uint32_t i = threadIdx.x; i < kLongCodes; i += kThreads) {
-      const Code code =
-          i < end ? find(table, dht_of(from, t), t % 2 == 0, table.long_begin + i, kLookBits + 1) : 0;
-      table.longs[i] = static_cast<std::uint16_t>(code);
-    }
-  }
-}
-
-/// The block that a thread is decoding, column by column. It goes to memory in pieces of 16 bytes, of which it has few
-/// that are not zeros: a store for each coefficient would keep the memory pipes busy with single bytes.
-constexpr std::uint32_t kColumnBytes = kThreads * 16;
-struct Blocks {
-  uint4 columns[8][kThreads];  ///< of thread t: columns[...][t]; zeros where nothing is yet
-};
-
-/// Where a coefficient in zigzag order goes, in bytes from the thread's first column.
-__device__ inline void build_places(std::uint16_t* places) {
-  constexpr jpeg::ZigzagOrder kOrder = jpeg::zigzag_order();
-  if (threadIdx.x < jpeg::kBlockCoefficients) {
-    const std::uint32_t natural = kOrder.natural[threadIdx.x];
-    places[threadIdx.x] = static_cast<std::uint16_t>(natural % 8 * kColumnBytes + natural / 8 * 2);
-  }
-}
 
 /// What the decoder has to know of each block of an MCU.
 struct BlockPlan {
@@ -149,84 +45,6 @@ __device__ inline std::uint32_t place_by_length(std::uint32_t bits, std::uint32_
   __syncthreads();
   return longer;
 }
-
-/// The next pieces of a thread's stream, in shared memory. They are copied there while earlier ones are used, without
-/// registers that would have to be waited for: thread t's are in `pieces[...][t]`.
-constexpr std::uint32_t kPieces = 2;
-constexpr std::uint32_t kWordsOfPiece = 4;
-struct Ring {
-  uint4 pieces[kPieces][kThreads];
-};
-
-/// Begins to copy 16 bytes, or to clear them where `bytes` is 0.
-__device__ inline void begin_copy(uint4* to, const uint4* from, std::uint32_t bytes) {
-  const auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\ncp.async.commit_group;" ::"r"(address), "l"(from),
-               "r"(bytes)
-               : "memory");
-}
-/// Until no more than `kNewer` of the thread's copies are under way.
-template <int kNewer>
-__device__ inline void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kNewer) : "memory");
-}
-
-/// The bits of a stream: the next 32 of them at any time, as zeros behind its end.
-class Bits {
- public:
-  __device__ Bits(Ring& ring, const std::uint8_t* stream, std::uint32_t bits, std::uint32_t first_bit)
-      : ring_(reinterpret_cast<const std::uint32_t*>(&ring.pieces[0][threadIdx.x])),
-        stream_(reinterpret_cast<const uint4*>(stream)),
-        piece_count_((bits + 127) / 128),
-        position_(first_bit) {
-    for (std::uint32_t piece = 0; piece < kPieces; ++piece) begin(piece);
-    wait_for_copies<kPieces - 1>();
-    high_ = word(0);
-    low_ = word(1);
-  }
-  __device__ std::uint32_t peek() const { return __funnelshift_l(low_, high_, position_); }
-  /// REQUIRES: count < 32.
-  __device__ void consume(std::uint32_t count) {
-    position_ += count;
-    if (position_ >= 32) {
-      position_ -= 32;
-      high_ = low_;
-      if (next_ % kWordsOfPiece == 0) {
-        begin(next_ / kWordsOfPiece + kPieces - 1);
-        wait_for_copies<kPieces - 1>();
-      }
-      low_ = word(next_);
-      ++next_;
-    }
-  }
-  /// Goes behind the restart marker of that number, if nothing but the rest of a byte comes before it. T.81 E.2.4.
-  __device__ bool take_restart_marker(std::uint32_t number) {
-    consume((8 - position_ % 8) % 8);
-    if (peek() >> 16 != 0xffd0 + number % 8) return false;
-    consume(16);
-    return true;
-  }
-  __device__ std::uint32_t consumed() const { return (next_ - 2) * 32 + position_; }
-
- private:
-  __device__ void begin(std::uint32_t piece) {
-    auto* const to = reinterpret_cast<uint4*>(const_cast<std::uint32_t*>(ring_)) + piece % kPieces * kThreads;
-    const bool inside = piece < piece_count_;
-    begin_copy(to, stream_ + (inside ? piece : 0), inside ? 16 : 0);
-  }
-  __device__ std::uint32_t word(std::uint32_t number) const {
-    const std::uint32_t piece = number / kWordsOfPiece % kPieces;
-    return ring_[piece * kThreads * kWordsOfPiece + number % kWordsOfPiece];
-  }
-
-  const std::uint32_t* ring_;
-  const uint4* stream_;
-  std::uint32_t piece_count_;
-  std::uint32_t next_ = 2;  ///< word of the stream
-  std::uint32_t high_ = 0;
-  std::uint32_t low_ = 0;
-  std::uint32_t position_;
-};
 
 /// A segment's MCUs in the part.
 struct Run {
@@ -276,35 +94,6 @@ struct Restarts {
     until = interval - first_mcu % interval;
     number = first_mcu / interval;
   }
-};
-
-/// The thread's block in shared memory, and which of its columns hold something.
-class BlockBuffer {
- public:
-  __device__ explicit BlockBuffer(Blocks& blocks)
-      : first_(reinterpret_cast<std::byte*>(&blocks.columns[0][threadIdx.x])) {
-    for (std::uint32_t x = 0; x < 8; ++x) column(x) = {0, 0, 0, 0};
-  }
-  /// `place`: as build_places() makes it.
-  __device__ void put(std::uint32_t place, std::int16_t value) {
-    *reinterpret_cast<std::int16_t*>(first_ + place) = value;
-    used_ |= 1u << (place / kColumnBytes);
-  }
-  /// Moves the block to memory, which holds zeros.
-  __device__ void flush(uint4* out) {
-    while (used_ != 0) {
-      const std::uint32_t x = __ffs(static_cast<int>(used_)) - 1;
-      used_ &= used_ - 1;
-      out[x] = column(x);
-      column(x) = {0, 0, 0, 0};
-    }
-  }
-
- private:
-  __device__ uint4& column(std::uint32_t x) { return *reinterpret_cast<uint4*>(first_ + x * kColumnBytes); }
-
-  std::byte* first_;
-  std::uint32_t used_ = 0;
 };
 
 /// A coefficient on its way to the block: where it goes is looked up while the next code is.

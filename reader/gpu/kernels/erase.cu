@@ -7,6 +7,7 @@
 #include "reader/augment/normal_noise.h"
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/stored_value.h"
+#include "reader/gpu/program/work.h"
 
 namespace imgpack::gpu {
 
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(kThreads) erase_kernel(const EraseTask* tasks,
   const std::uint64_t plane = std::uint64_t{size.width} * size.height;
   const std::uint64_t values = std::uint64_t{3} * rect.width * rect.height;
   // A thread makes four values at a time, those of one block of noise.
-  const std::uint64_t blocks = (values + 3) / 4;
+  const std::uint64_t blocks = ceil_div(values, 4);
   for (std::uint64_t block = blockIdx.y * kThreads + threadIdx.x; block < blocks; block += kSlices * kThreads) {
     NormalBlock noise = {};
     if (task.noise) noise = normal_block(task.key, task.record, task.operation, static_cast<std::uint32_t>(block));

@@ -1,7 +1,7 @@
 // Pixel rows from the source, each made shorter or longer: a block of threads takes a few rows, brings their pixels
 // into shared memory, a tile of columns at a time, and then each thread weighs the windows of one result column.
-#include "codec/resize/fixed_point.h"
 #include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/packed_rgb.h"
 #include "reader/gpu/kernels/pixel_source.h"
 #include "reader/gpu/kernels/resample_kernels.h"
 
@@ -19,25 +19,6 @@ struct Tile {
 struct Rows {
   std::uint32_t first = 0;  ///< position on the vertical axis
   std::uint32_t count = 0;
-};
-
-__device__ inline std::uint32_t add_channel(std::uint32_t sum, std::uint32_t pixel, std::uint32_t channel,
-                                     std::int32_t weight) {
-  return static_cast<std::uint32_t>(
-      add_weighted(static_cast<std::int32_t>(sum), static_cast<std::uint8_t>(pixel >> (8 * channel)), weight));
-}
-
-struct Sum {
-  std::uint32_t channels[3] = {kWeightHalf, kWeightHalf, kWeightHalf};
-  __device__ void add(std::uint32_t pixel, std::int32_t weight) {
-#pragma unroll
-    for (std::uint32_t c = 0; c < 3; ++c) channels[c] = add_channel(channels[c], pixel, c, weight);
-  }
-  __device__ std::uint32_t finish() const {
-    return pack_rgb(finish_value(static_cast<std::int32_t>(channels[0])),
-                    finish_value(static_cast<std::int32_t>(channels[1])),
-                    finish_value(static_cast<std::int32_t>(channels[2])));
-  }
 };
 
 constexpr std::uint32_t kThreadsOfRow = kThreads / kRowsOfPass;
@@ -76,7 +57,7 @@ struct Quads {
 /// Result columns [from, to) from tiles.
 template <class Source>
 __device__ inline void weigh_tile(const StageTask& stage, const Rows& rows, std::uint32_t from, std::uint32_t to,
-                           const Source& source, Tile& tile) {
+                                  const Source& source, Tile& tile) {
   const AxisTable& axis = stage.columns;
   const std::uint32_t begin = axis.first(from);
   const std::uint32_t end = min(axis.first(to - 1) + axis.count(to - 1), stage.column_end);
@@ -89,7 +70,7 @@ __device__ inline void weigh_tile(const StageTask& stage, const Rows& rows, std:
     const std::int32_t* const weights = axis.weights(i);
     const std::uint32_t count = axis.count(i);
     const std::uint32_t first = axis.first(i) - begin;
-    Sum sums[kRowsOfPass];
+    PixelSum sums[kRowsOfPass];
     for (std::uint32_t t = 0; t < count; ++t) {
       const std::int32_t weight = weights[t];
 #pragma unroll
@@ -110,7 +91,7 @@ __device__ inline void weigh_wide(const StageTask& stage, const Rows& rows, cons
     const auto row = source.row(stage.top + rows.first + r);
     std::uint32_t* const out = stage.between + std::size_t{rows.first + r - stage.row_begin} * axis.request.kept;
     for (std::uint32_t i = threadIdx.x; i < axis.request.kept; i += kThreads) {
-      Sum sum;
+      PixelSum sum;
       const std::int32_t* const weights = axis.weights(i);
       for (std::uint32_t t = 0; t < axis.count(i); ++t) sum.add(row.pixel(stage.left + axis.first(i) + t), weights[t]);
       out[i] = sum.finish();

@@ -84,7 +84,7 @@ __device__ inline ComponentBlocks blocks_of(const JpegTask& task, std::uint32_t 
   blocks.mcu_blocks = frame.blocks_per_mcu();
   blocks.mcu_columns = task.columns();
   blocks.blocks_wide = blocks.mcu_columns * blocks.h;
-  blocks.groups_wide = (blocks.blocks_wide + 3) / 4;
+  blocks.groups_wide = ceil_div(blocks.blocks_wide, 4);
   blocks.groups = task.block_groups(c);
   blocks.coefficients = task.coefficients;
   blocks.quant = task.tables.quant[c];
@@ -131,8 +131,8 @@ __device__ inline uint2 to_samples(const std::int16_t (&row)[8]) {
 
 /// All threads of a warp; `lane` is that of the eight.
 __device__ inline void transform_group(const ComponentBlocks& blocks, const Place& place,
-                                       const std::int16_t (&quant)[8],
-                                       std::uint32_t block_in_group, std::uint32_t lane) {
+                                       const std::int16_t (&quant)[8], std::uint32_t block_in_group,
+                                       std::uint32_t lane) {
   const std::uint32_t block_x = place.group_x * 4 + block_in_group;
   const bool inside = block_x < blocks.blocks_wide;
   const uint2 across = divide(block_x, blocks.h);

@@ -4,6 +4,7 @@
 
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/stored_value.h"
+#include "reader/gpu/program/work.h"
 
 namespace imgpack::gpu {
 
@@ -120,7 +121,7 @@ template <class Operation>
 void launch(const Arguments& arguments, cudaStream_t stream) {
   using Values = typename Operation::Values;
   const std::uint64_t chunks = arguments.image_bytes / sizeof(Values);
-  const auto blocks = static_cast<unsigned>((chunks + kThreads - 1) / kThreads);
+  const auto blocks = static_cast<unsigned>(ceil_div(chunks, kThreads));
   mix_kernel<Operation, Values><<<blocks, kThreads, 0, stream>>>(arguments);
 }
 

@@ -1,18 +1,15 @@
 // Pixels of a stage's source as the horizontal pass reads them: upsampled and converted from a JPEG's planes, or packed
-// RGB. As 0xBBGGRR.
+// RGB. As 0xBBGGRR. Device code only.
 #pragma once
 
 #include <cstdint>
 
 #include "codec/jpeg/color.h"
+#include "reader/gpu/kernels/packed_rgb.h"
 #include "reader/gpu/program/jpeg_task.h"
 #include "reader/gpu/program/stage_task.h"
 
 namespace imgpack::gpu {
-
-__device__ inline std::uint32_t pack_rgb(std::uint32_t r, std::uint32_t g, std::uint32_t b) {
-  return r | g << 8 | b << 16;
-}
 
 /// One row of one component, at full size.
 struct ComponentRow {
@@ -86,8 +83,8 @@ class QuadRow {
     using jpeg::Upsampling;
     if (task.index.frame.color != jpeg::ColorModel::ycbcr) return false;
     const Upsampling second = task.plan.components[1].upsampling;
-    return task.plan.components[0].upsampling == Upsampling::none &&
-           second == task.plan.components[2].upsampling && (second == Upsampling::none || second == Upsampling::h2v2);
+    return task.plan.components[0].upsampling == Upsampling::none && second == task.plan.components[2].upsampling &&
+           (second == Upsampling::none || second == Upsampling::h2v2);
   }
 
   __device__ QuadRow(const JpegTask& task, std::uint32_t y)

@@ -1,5 +1,6 @@
-// Segments that the fast decoder has left: with restart markers inside, or damaged. What is damaged is decided here, by
-// the rules of SEGMENTS.md; only bytes outside of what was brought to the device count as missing.
+// Segments that the fast decoder has left over: damaged, or unusual, such as with fill bytes before a restart marker.
+// What is damaged is decided here, by the rules of SEGMENTS.md; only bytes outside of what was brought to the device
+// count as missing.
 #include "codec/jpeg/plain_segment.h"
 #include "codec/jpeg/zigzag.h"
 #include "reader/gpu/cuda_check.h"

@@ -24,7 +24,7 @@ struct Extent {
 };
 
 __device__ inline Extent extent_of(const JpegTask& task, std::uint32_t segment, const jpeg::SegmentStart& start,
-                            const jpeg::SegmentStart& next_start) {
+                                   const jpeg::SegmentStart& next_start) {
   const jpeg::SegmentIndex& index = task.index;
   const jpeg::Frame& frame = index.frame;
   Extent extent;

@@ -1,8 +1,7 @@
 // Weighted sums of rows, and with that finished canvases: placed, padded, flipped, and converted to the batch's values
 // where nothing comes after.
-#include "codec/resize/fixed_point.h"
 #include "reader/gpu/cuda_check.h"
-#include "reader/gpu/kernels/pixel_source.h"
+#include "reader/gpu/kernels/packed_rgb.h"
 #include "reader/gpu/kernels/resample_kernels.h"
 
 namespace imgpack::gpu {
@@ -12,10 +11,9 @@ namespace {
 constexpr std::uint32_t kThreads = 128;
 constexpr std::uint32_t kPair = 2;  // neighbouring pixels of a thread
 
-/// Two pixels as 8-bit RGB, packed.
+/// 8-bit RGB, packed.
 struct CanvasWriter {
   std::uint8_t* image;
-  __device__ CanvasWriter(const StageTask& stage, const std::byte*) : image(stage.canvas) {}
   __device__ void put(const StageTask& stage, std::uint32_t x, std::uint32_t y, std::uint32_t pixel) const {
     std::uint8_t* const at = image + (std::size_t{y} * stage.width + x) * 3;
     at[0] = static_cast<std::uint8_t>(pixel);
@@ -51,8 +49,6 @@ template <class Value, Layout kLayout>
 struct BatchWriter {
   Value* image;
   const Value* values;  ///< 3 x 256, in shared memory
-  __device__ BatchWriter(const StageTask& stage, const std::byte* table)
-      : image(reinterpret_cast<Value*>(stage.out)), values(reinterpret_cast<const Value*>(table)) {}
 
   __device__ Value value(std::uint32_t pixel, std::uint32_t c) const {
     const std::uint32_t byte = pixel >> (8 * c) & 0xff;
@@ -90,36 +86,23 @@ struct BatchWriter {
   }
 };
 
-struct Sum {
-  std::int32_t channels[3] = {kWeightHalf, kWeightHalf, kWeightHalf};
-  __device__ void add(std::uint32_t pixel, std::int32_t weight) {
-#pragma unroll
-    for (std::uint32_t c = 0; c < 3; ++c) {
-      channels[c] = add_weighted(channels[c], static_cast<std::uint8_t>(pixel >> (8 * c)), weight);
-    }
-  }
-  __device__ std::uint32_t finish() const {
-    return pack_rgb(finish_value(channels[0]), finish_value(channels[1]), finish_value(channels[2]));
-  }
-};
-
 /// Column x of row i of the result.
 __device__ inline std::uint32_t weigh(const StageTask& stage, std::uint32_t x, std::uint32_t first, std::uint32_t count,
-                               const std::int32_t* weights) {
+                                      const std::int32_t* weights) {
   const std::uint32_t kept = stage.columns.request.kept;
   const std::uint32_t* at = stage.between + std::size_t{first - stage.row_begin} * kept + x;
-  Sum sum;
+  PixelSum sum;
   for (std::uint32_t t = 0; t < count; ++t, at += kept) sum.add(*at, weights[t]);
   return sum.finish();
 }
 
 /// Columns x and x + 1, which are aligned to two pixels.
 __device__ inline uint2 weigh_pair(const StageTask& stage, std::uint32_t x, std::uint32_t first, std::uint32_t count,
-                            const std::int32_t* weights) {
+                                   const std::int32_t* weights) {
   const std::uint32_t kept = stage.columns.request.kept;
   const auto* at = reinterpret_cast<const uint2*>(stage.between + std::size_t{first - stage.row_begin} * kept + x);
-  Sum left;
-  Sum right;
+  PixelSum left;
+  PixelSum right;
   for (std::uint32_t t = 0; t < count; ++t, at += kept / kPair) {
     const uint2 pixels = *at;
     left.add(pixels.x, weights[t]);
@@ -178,14 +161,14 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ Value values[sizeof(Value) == 1 ? 1 : 3 * 256];
   const Work mine = work[blockIdx.x];
   const StageTask& stage = stages[mine.task];
-  if (stage.canvas != nullptr) return make_canvas_rows(stage, mine.part, CanvasWriter(stage, nullptr));
+  if (stage.canvas != nullptr) return make_canvas_rows(stage, mine.part, CanvasWriter{stage.canvas});
   if constexpr (sizeof(Value) != 1) {
     for (std::uint32_t i = threadIdx.x; i < 3 * 256; i += kThreads) {
       values[i] = table[i];
     }
     __syncthreads();
   }
-  make_canvas_rows(stage, mine.part, BatchWriter<Value, kLayout>(stage, reinterpret_cast<const std::byte*>(values)));
+  make_canvas_rows(stage, mine.part, BatchWriter<Value, kLayout>{reinterpret_cast<Value*>(stage.out), values});
 }
 
 template <class Value>

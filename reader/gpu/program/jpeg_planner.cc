@@ -5,6 +5,7 @@
 
 #include "codec/jpeg/huffman.h"
 #include "codec/jpeg/zigzag.h"
+#include "reader/gpu/program/work.h"
 
 namespace imgpack::gpu {
 
@@ -90,7 +91,9 @@ bool copy_tables(const jpeg::Frame& frame, const std::uint8_t* file, JpegTask& t
   constexpr std::size_t kLine = 64;
   const std::size_t first = index.size() * part.y / height;
   const std::size_t end = index.size() * (std::size_t{part.y} + part.height) / height;
-  for (const std::size_t at : {first, first + kLine, end, end + kLine}) __builtin_prefetch(index.data() + at);
+  for (const std::size_t at : {first, first + kLine, end, end + kLine}) {
+    __builtin_prefetch(index.data() + std::min(at, index.size()));  // an empty one may have no address to add to
+  }
 }
 
 /// The bytes of the scan from the part's first segment to the end of its last. False if they make no sense.
@@ -121,7 +124,7 @@ bool plan_jpeg(const RecordMeta& meta, const RecordBytes& bytes, const Rect& par
   needed.entries = std::as_bytes(std::span(index.entries, index.entries_size));
   needed.scan = bytes.payload.subspan(frame.scan_offset + task.scan_begin, task.scan_end - task.scan_begin);
   for (std::uint32_t c = 0; c < frame.component_count; ++c) {
-    task.planes[c].stride = (task.columns() * frame.components[c].h * jpeg::kBlockSize + 31) / 32 * 32;
+    task.planes[c].stride = ceil_div(task.columns() * frame.components[c].h * jpeg::kBlockSize, 32) * 32;
   }
   return true;
 }

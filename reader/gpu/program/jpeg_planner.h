@@ -19,10 +19,9 @@ struct JpegBytes {
 // What kernels rely on in a planned task, whatever the file and its index say; what is not in this list they check. The
 // fuzzer (jpeg_task_check.h) holds the planner to it:
 //   - plan.columns and plan.rows are not empty, lie in the image, and cover the part;
-//   - segments [first_segment, first_segment + segments_in_row) are of one row of the index, and each of them has an
-//   MCU
-//     of the part, so that segment(i) is below segment_count() and rises with i;
-//   - 0 <= scan_begin < scan_end <= frame.scan_size; needed.scan are just those bytes; the first segment begins in byte
+//   - segments [first_segment, first_segment + segments_in_row) are of one row of the index, and each of them has
+//     an MCU of the part, so that segment(i) is below segment_count() and rises with i;
+//   - scan_begin < scan_end <= frame.scan_size; needed.scan are just those bytes; the first segment begins in byte
 //     scan_begin;
 //   - needed.entries has an entry for each segment of the image. What entries say is not checked: any segment but the
 //     first may begin outside of [scan_begin, scan_end), or before the one in front of it;

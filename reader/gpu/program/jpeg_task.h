@@ -10,6 +10,7 @@
 #include "codec/host_device.h"
 #include "codec/jpeg/crop_plan.h"
 #include "codec/jpeg/segment_index.h"
+#include "reader/gpu/program/work.h"
 
 namespace imgpack::gpu {
 
@@ -70,7 +71,7 @@ struct JpegTask {
   /// Groups of up to four blocks side by side, of one component.
   IMGPACK_HD std::uint32_t block_groups(std::uint32_t c) const {
     const jpeg::Component& component = index.frame.components[c];
-    return (columns() * component.h + 3) / 4 * (rows() * component.v);
+    return ceil_div(columns() * component.h, 4) * (rows() * component.v);
   }
 };
 

@@ -16,7 +16,7 @@ bool is_prefix_code(const std::uint8_t* table) {
   for (std::uint32_t length = 1; length <= jpeg::kHuffmanCounts; ++length) {
     code = (code << 1) + table[length - 1];
     symbols += table[length - 1];
-    if (code > 1u << length) return false;
+    if (code >= 1u << length) return false;
   }
   return symbols <= jpeg::kMaxHuffmanSymbols;
 }

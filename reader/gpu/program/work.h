@@ -1,9 +1,19 @@
 // How kernels' blocks are spread over tasks of different sizes: block b does part `part` of task `task`.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
+
+#include "codec/host_device.h"
 
 namespace imgpack::gpu {
+
+/// a / b, rounded up. REQUIRES: b > 0, and a + b - 1 has room in the type.
+template <std::unsigned_integral T>
+IMGPACK_HD constexpr T ceil_div(T a, std::type_identity_t<T> b) {
+  return (a + b - 1) / b;
+}
 
 struct Work {
   std::uint32_t task = 0;
