@@ -16,6 +16,7 @@ LoaderOptions loader_options(const std::string& split, const BatchStreamOptions&
   loader.dtype = options.dtype;
   loader.layout = options.layout;
   loader.threads = options.threads;
+  if (options.past_cache) loader.read = ReadMode::unbuffered;
   loader.prefetch_next_epoch = !options.single_pass;
   return loader;
 }

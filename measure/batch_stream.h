@@ -21,6 +21,7 @@ struct BatchStreamOptions {
   DType dtype = DType::f32;
   Layout layout = Layout::nchw;
   std::uint64_t seed = 0;
+  bool past_cache = false;   ///< reads past the page cache, where the file system can
   bool single_pass = false;  ///< ends after one epoch; otherwise epochs follow each other without end
 };
 

@@ -20,6 +20,7 @@ BatchStreamOptions stream_options(Measure measure, const MeasureContext& context
           .dtype = options.dtype,
           .layout = options.layout,
           .seed = context.seed,
+          .past_cache = options.past_cache,
           .single_pass = options.single_pass};
 }
 

@@ -47,6 +47,7 @@ struct MeasureOptions {
   unsigned threads = 0;        ///< that decode; 0: the CPUs that this process may use
   std::string device = "cpu";  ///< where train makes its batches; gpu: "cuda" if this is "cpu"
   double step_seconds = 0;     ///< train: how long the consumer works on a batch
+  bool past_cache = false;     ///< packed datasets are read from disk, whatever is in memory
   std::vector<Augmentation> transform = {RandomResizedCrop{224}, HorizontalFlip{}, Normalize::imagenet()};
   DType dtype = DType::f32;
   Layout layout = Layout::nchw;
