@@ -1,4 +1,5 @@
 // Loaders, and a consumer that takes their batches: at once, or working on each for a while.
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -25,11 +26,17 @@ BatchStreamOptions stream_options(Measure measure, const MeasureContext& context
 }
 
 /// Stands for a GPU that trains: keeps the host waiting, and uses no CPU. Returns how long it really took.
-double work_on_batch(double seconds) {
+double work_on_batch(double seconds, const MeasureOptions& options) {
   if (seconds <= 0) return 0;
-  const auto begin = std::chrono::steady_clock::now();
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kBetweenQuestions{50};  // so that a long step can be stopped
+  const Clock::time_point begin = Clock::now();
+  const Clock::time_point end =
+      begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  for (Clock::time_point now = begin; now < end && !(options.stop && options.stop()); now = Clock::now()) {
+    std::this_thread::sleep_until(std::min<Clock::time_point>(end, now + kBetweenQuestions));
+  }
+  return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 }  // namespace
@@ -51,7 +58,7 @@ MeasureRun measure_batches(Measure measure, const MeasureContext& context) {
     if (!images) break;
     run.samples += *images;
     ++run.steps;
-    run.work_seconds += work_on_batch(step_seconds);
+    run.work_seconds += work_on_batch(step_seconds, options);
   }
   run.seconds = clock.seconds();
   run.bytes = stream->bytes_read() - bytes_before;
