@@ -6,28 +6,13 @@
 #include <vector>
 
 #include "measure/comparison.h"
+#include "tools/batch_transform_options.h"
 
 namespace CLI {
 class App;
 }
 
 namespace imgpack::tools {
-
-/// What is done to images, by loader, gpu and train.
-struct BatchTransformOptions {
-  std::string transform = "random";
-  std::uint32_t crop = 224;
-  std::uint32_t resize = 256;
-  std::string interpolation = "bilinear";
-  std::string dtype = "float32";
-  std::string layout = "nchw";
-};
-
-/// --transform --crop --resize --interpolation --dtype --layout.
-void add_batch_transform_options(CLI::App& command, BatchTransformOptions& options);
-
-/// Sets transform, dtype and layout.
-void apply(const BatchTransformOptions& options, measure::MeasureOptions& run);
 
 struct BenchOptions {
   std::vector<std::string> files;

@@ -114,8 +114,7 @@ int run(Session& session, const Arguments& arguments) {
   report.examination = measure::examine(options);
   stop_if_interrupted();
   if (arguments.target > 0) {
-    report.target =
-        measure::answer_target(report.examination.situation, report.examination.advice, arguments.target);
+    report.target = measure::answer_target(report.examination.situation, report.examination.advice, arguments.target);
   }
   if (session.json) {
     session.console.print_json(doctor_json(report));
@@ -128,26 +127,35 @@ int run(Session& session, const Arguments& arguments) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("doctor", "Find out what bounds the rate of loading here, and what would help");
+  CLI::App* command =
+      app.add_subcommand("doctor", "Find out what bounds the rate of loading here, and what would help");
   auto arguments = std::make_shared<Arguments>();
   command->add_option("FILE", arguments->file, "A packed file, manifest, quoted pattern, or name of shards")
       ->required()
       ->type_name("");
   command->add_option("--split", arguments->split, "Only this split")->type_name("NAME");
   command->add_flag("--cold", arguments->cold, "Records come from disk in each epoch, whatever room memory has");
-  command->add_option("--seconds", arguments->seconds, "Length of a run")->check(CLI::Range(0.01, 3600.0))->capture_default_str();
-  command->add_option("--rounds", arguments->rounds, "Runs of each stage")->check(CLI::Range(1, 1000))->capture_default_str();
-  command->add_option("--batch", arguments->batch_size, "Images of a batch")->check(CLI::Range(1, 65536))->capture_default_str();
+  command->add_option("--seconds", arguments->seconds, "Length of a run")
+      ->check(CLI::Range(0.01, 3600.0))
+      ->capture_default_str();
+  command->add_option("--rounds", arguments->rounds, "Runs of each stage")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->add_option("--batch", arguments->batch_size, "Images of a batch")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
   add_threads_option(*command, arguments->threads);
-  command->add_option("--device", arguments->device, "Where batches are made: cpu, cuda, cuda:N")->capture_default_str();
+  command->add_option("--device", arguments->device, "Where batches are made: cpu, cuda, cuda:N")
+      ->capture_default_str();
   command->add_option("--step-ms", arguments->step_ms, "What the consumer takes for a batch, in milliseconds")
       ->check(CLI::Range(0.0, 1e6));
-  command->add_option("--step-command", arguments->step_command,
-                      "A command whose last line of output is how many images a second the consumer takes")
+  command
+      ->add_option("--step-command", arguments->step_command,
+                   "A command whose last line of output is how many images a second the consumer takes")
       ->type_name("COMMAND");
-  add_size_option(*command, "--copy-rate", {.least = 1},
-                  [arguments](std::uint64_t rate) { arguments->copy_rate = rate; },
-                  "Bytes a second from host memory to the GPU, assumed instead of measured");
+  add_size_option(
+      *command, "--copy-rate", {.least = 1}, [arguments](std::uint64_t rate) { arguments->copy_rate = rate; },
+      "Bytes a second from host memory to the GPU, assumed instead of measured");
   command->add_option("--target", arguments->target, "Say whether and how so many images a second can be reached")
       ->check(CLI::PositiveNumber);
   command->add_flag("--no-variants", arguments->no_variants, "Do not pack a part in other ways");

@@ -6,6 +6,7 @@
 
 #include "tools/errors.h"
 #include "tools/text.h"
+#include "tools/text_table.h"
 
 namespace imgpack::tools {
 
@@ -38,18 +39,24 @@ std::string remark(const Examination& examination, const StageFigure& figure) {
   return {};
 }
 
-std::string stage_line(const Examination& examination, const StageFigure& figure) {
-  if (!figure.measured()) {
-    return fmt::format("{:<10} {:>10}  {}\n", to_string(figure.stage), "-", remark(examination, figure));
+std::string stages_text(const DoctorReport& report) {
+  const Examination& examination = report.examination;
+  TextTable table({"stage", ">images/s", "quartiles", ">MB/s", ">threads", ""});
+  for (const StageFigure& figure : examination.stages) {
+    const double megabytes = figure.rates.median * figure.bytes_per_image * 1e-6;
+    table.add({std::string(to_string(figure.stage)), figure.measured() ? rate(figure.rates.median) : "-",
+               quartiles(figure.rates), megabytes > 0 ? fmt::format("{:.0f}", megabytes) : "",
+               figure.threads == 0 || !figure.measured() ? "" : std::to_string(figure.threads),
+               remark(examination, figure)});
   }
-  const double megabytes = figure.rates.median * figure.bytes_per_image * 1e-6;
-  const std::string moved = megabytes > 0 ? fmt::format("{:.0f}", megabytes) : "";
-  std::string line = fmt::format("{:<10} {:>10}  {:<19} {:>8} {:>8}  {}", to_string(figure.stage),
-                                 rate(figure.rates.median), quartiles(figure.rates), moved,
-                                 figure.threads == 0 ? "" : std::to_string(figure.threads),
-                                 remark(examination, figure));
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
+  if (examination.together.measured()) {
+    const std::string busy = report.step_seconds > 0 ? fmt::format("the consumer worked {:.0f} % of the time",
+                                                                   examination.consumer_busy * 100)
+                                                     : "";
+    table.add(
+        {"together", rate(examination.together.rates.median), quartiles(examination.together.rates), "", "", busy});
+  }
+  return table.text();
 }
 
 std::string sweep_text(const Examination& examination) {
@@ -59,22 +66,20 @@ std::string sweep_text(const Examination& examination) {
     text += fmt::format(" {} -> {},", figure.threads, rate(figure.rates.median));
   }
   text.back() = ';';
-  return text + fmt::format(" {} {} enough\n", examination.threads_enough, examination.threads_enough == 1 ? "is" : "are");
+  return text +
+         fmt::format(" {} {} enough\n", examination.threads_enough, examination.threads_enough == 1 ? "is" : "are");
 }
 
 std::string variants_text(const Examination& examination) {
   if (examination.variants.empty()) return {};
-  std::string text = fmt::format("\n{:<24} {:>10}  {:<19} {:>12}  {}\n", "a part of it, packed as", "images/s",
-                                 "quartiles", "KB an image", "convert's options");
+  TextTable table({"a part of it, packed as", ">images/s", "quartiles", ">KB an image", "options of convert"});
   for (const measure::VariantFigure& variant : examination.variants) {
-    if (variant.rates.count == 0) {
-      text += fmt::format("{:<24} {:>10}  {}\n", variant.name, "-", printable(variant.reason));
-      continue;
-    }
-    text += fmt::format("{:<24} {:>10}  {:<19} {:>12.0f}  {}\n", variant.name, rate(variant.rates.median),
-                        quartiles(variant.rates), variant.bytes_per_image * 1e-3, variant.options);
+    const bool measured = variant.rates.count != 0;
+    table.add({variant.name, measured ? rate(variant.rates.median) : "-", quartiles(variant.rates),
+               measured ? fmt::format("{:.0f}", variant.bytes_per_image * 1e-3) : "",
+               measured ? variant.options : printable(variant.reason)});
   }
-  return text;
+  return "\n" + table.text();
 }
 
 std::string noise_text(const DoctorReport& report) {
@@ -82,8 +87,9 @@ std::string noise_text(const DoctorReport& report) {
   for (const StageFigure& stage : report.examination.situation.stages) worst = std::max(worst, stage.rates.spread());
   std::string text;
   if (worst > kNoisy) {
-    text += fmt::format("The middle half of the runs spreads by up to {:.0f} %: more --rounds or a quieter machine tell more.\n",
-                        worst * 100);
+    text += fmt::format(
+        "The middle half of the runs spreads by up to {:.0f} %: more --rounds or a quieter machine tell more.\n",
+        worst * 100);
   }
   if (report.load > 0.5 * report.cpus) {
     text += fmt::format("Other programs were at work (load {:.1f} on {} CPUs): figures may be too low.\n", report.load,
@@ -94,7 +100,10 @@ std::string noise_text(const DoctorReport& report) {
 
 Json summary_json(const Summary& rates) {
   if (rates.count == 0) return nullptr;
-  return {{"median", rates.median}, {"lower_quartile", rates.lower}, {"upper_quartile", rates.upper}, {"runs", rates.count}};
+  return {{"median", rates.median},
+          {"lower_quartile", rates.lower},
+          {"upper_quartile", rates.upper},
+          {"runs", rates.count}};
 }
 
 Json text_or_null(const std::string& text) {
@@ -149,16 +158,7 @@ std::string doctor_text(const DoctorReport& report) {
                                  size_text(static_cast<double>(examination.payload_bytes)), examination.storage.text(),
                                  size_text(static_cast<double>(examination.memory_available)), report.cpus,
                                  report.batch_size, report.device);
-  text += fmt::format("{:<10} {:>10}  {:<19} {:>8} {:>8}\n", "stage", "images/s", "quartiles", "MB/s", "threads");
-  for (const StageFigure& figure : examination.stages) text += stage_line(examination, figure);
-  if (examination.together.measured()) {
-    text += fmt::format("{:<10} {:>10}  {:<19}", "together", rate(examination.together.rates.median),
-                        quartiles(examination.together.rates));
-    if (report.step_seconds > 0) {
-      text += fmt::format(" the consumer worked {:.0f} % of the time", examination.consumer_busy * 100);
-    }
-    text += "\n";
-  }
+  text += stages_text(report);
   text += sweep_text(examination) + variants_text(examination);
   text += fmt::format("\n{}\n", printable(examination.advice.sentence));
   if (!examination.advice.command.empty()) text += fmt::format("  {}\n", printable(examination.advice.command));
@@ -184,27 +184,28 @@ Json doctor_json(const DoctorReport& report) {
               {"remedy", report.target->remedy ? remedy_json(*report.target->remedy) : Json(nullptr)},
               {"sentence", json_text(report.target->sentence)}};
   }
-  return {{"file", json_text(examination.dataset)},
-          {"images", examination.images},
-          {"payload_bytes", examination.payload_bytes},
-          {"storage", json_text(examination.storage.text())},
-          {"memory_available", examination.memory_available},
-          {"disk_counts", examination.situation.disk_counts},
-          {"cpu", json_text(report.cpu)},
-          {"cpus", report.cpus},
-          {"load", report.load},
-          {"batch_size", report.batch_size},
-          {"device", json_text(report.device)},
-          {"step_ms", report.step_seconds * 1e3},
-          {"rounds", report.rounds},
-          {"stages", stages},
-          {"together", {{"images_per_second", summary_json(examination.together.rates)},
-                        {"consumer_busy", examination.consumer_busy}}},
-          {"threads", {{"sweep", sweep}, {"enough", examination.threads_enough}}},
-          {"variants", variants_json(examination)},
-          {"variants_reason", text_or_null(examination.variants_reason)},
-          {"verdict", verdict_json(examination.advice)},
-          {"target", target}};
+  return {
+      {"file", json_text(examination.dataset)},
+      {"images", examination.images},
+      {"payload_bytes", examination.payload_bytes},
+      {"storage", json_text(examination.storage.text())},
+      {"memory_available", examination.memory_available},
+      {"disk_counts", examination.situation.disk_counts},
+      {"cpu", json_text(report.cpu)},
+      {"cpus", report.cpus},
+      {"load", report.load},
+      {"batch_size", report.batch_size},
+      {"device", json_text(report.device)},
+      {"step_ms", report.step_seconds * 1e3},
+      {"rounds", report.rounds},
+      {"stages", stages},
+      {"together",
+       {{"images_per_second", summary_json(examination.together.rates)}, {"consumer_busy", examination.consumer_busy}}},
+      {"threads", {{"sweep", sweep}, {"enough", examination.threads_enough}}},
+      {"variants", variants_json(examination)},
+      {"variants_reason", text_or_null(examination.variants_reason)},
+      {"verdict", verdict_json(examination.advice)},
+      {"target", target}};
 }
 
 }  // namespace imgpack::tools
