@@ -65,6 +65,7 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
       .add_option("--measure", options.measures,
                   "What is measured, separated by commas (default open,seq,random,decode,loader)")
       ->delimiter(',')
+      ->allow_extra_args(false)  // what follows is a FILE
       ->check(CLI::IsMember({"open", "seq", "random", "decode", "loader", "gpu", "train"}));
   command.add_flag("--cold", options.cold, "Take the files out of the page cache before each run, and check that");
   add_seconds_option(command, "--seconds", 0.001, kMostSeconds, options.seconds, "How long a run lasts (default 1)");

@@ -64,6 +64,12 @@ TEST_CASE("options become the library's") {
   CHECK(compared({"--transform", "none", "--dtype", "uint8"}).run.transform.empty());
 }
 
+TEST_CASE("measures end with their argument, and may be given in several") {
+  const BenchOptions options = parse({"--measure", "seq,random", "a.rec", "b.rec", "--measure", "open", "c.rec"});
+  CHECK(options.files == std::vector<std::string>{"a.rec", "b.rec", "c.rec"});
+  CHECK(to_comparison_options(options).measures == std::vector{Measure::seq, Measure::random, Measure::open});
+}
+
 TEST_CASE("what contradicts itself is refused") {
   CHECK_THROWS_AS(compared({"--measure", "train"}), Error);
   CHECK_THROWS_AS(compared({"--step-ms", "5"}), Error);

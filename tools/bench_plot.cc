@@ -20,7 +20,7 @@ namespace {
 constexpr double kWidth = 960;
 constexpr double kMargin = 16;
 constexpr double kLabelWidth = 220;
-constexpr double kValueWidth = 190;
+constexpr double kValueWidth = 210;
 constexpr double kBarHeight = 20;
 constexpr double kBarStep = 28;
 constexpr double kTitleHeight = 34;
@@ -29,6 +29,7 @@ constexpr double kGroupGap = 14;
 constexpr double kBarLeft = kMargin + kLabelWidth + 8;
 constexpr double kBarSpace = kWidth - kBarLeft - kValueWidth - kMargin;
 constexpr std::size_t kMostLabelLetters = 32;
+constexpr std::size_t kMostNoteLetters = 96;
 
 /// Okabe and Ito's colours, which people with colour blindness tell apart, without black and yellow.
 constexpr std::array<std::string_view, 6> kColours = {"#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"};
@@ -56,12 +57,23 @@ std::string xml_text(std::string_view text) {
   return out;
 }
 
-/// The end of a name tells more than its beginning. Cut between code points.
+bool continues_code_point(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
+
+/// The end of a name tells more than its beginning. Cut between code points, as notes are.
 std::string shortened(const std::string& label) {
   if (label.size() <= kMostLabelLetters) return label;
   std::size_t begin = label.size() - kMostLabelLetters;
-  while (begin < label.size() && (static_cast<unsigned char>(label[begin]) & 0xC0) == 0x80) ++begin;
+  while (begin < label.size() && continues_code_point(label[begin])) ++begin;
   return "\u2026" + label.substr(begin);
+}
+
+std::string shortened_note(const std::string& note) {
+  if (note.size() <= kMostNoteLetters) return note;
+  std::size_t end = kMostNoteLetters;
+  while (end > 0 && continues_code_point(note[end])) --end;
+  return note.substr(0, end) + "\u2026";
 }
 
 std::string text_at(double x, double y, std::string_view attributes, std::string_view text) {
@@ -94,8 +106,8 @@ std::string bar(const BenchReport& report, const Row& row, double scale, double 
   const double baseline = top + kBarHeight / 2 + 4.5;
   std::string text = text_at(kBarLeft - 8, baseline, "text-anchor=\"end\"", shortened(printable(subject.label)));
   if (!row.measured()) {
-    return text +
-           text_at(kBarLeft, baseline, "fill=\"#777\" font-style=\"italic\"", "not measured: " + report.note_of(row));
+    return text + text_at(kBarLeft, baseline, "fill=\"#777\" font-style=\"italic\"",
+                          shortened_note("not measured: " + printable(report.note_of(row))));
   }
   const measure::Summary rates = row.rates();
   const std::string unit(unit_of(row.measure));

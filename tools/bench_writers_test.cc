@@ -177,12 +177,14 @@ TEST_CASE("figure: a bar and a whisker for each row that was measured, a reason 
   CHECK(has(svg, "GPU 75 %"));
 }
 
-TEST_CASE("figure: nothing measured, and long names") {
+TEST_CASE("figure: nothing measured, long names and long reasons") {
   BenchReport report = sample_report();
   for (measure::Row& row : report.rows) row.runs.clear();
   report.subjects[0].label = std::string(100, 'x') + "\u00e9.rec";
+  report.rows[3].reason = std::string(81, 'y') + "\u00e9 and more";
   const std::string svg = bench_svg(report);
   CHECK(times(svg, "not measured: ") == 6);
+  CHECK(has(svg, std::string(81, 'y') + "\u2026<"));
   CHECK(has(svg, "\u2026" + std::string(26, 'x') + "\u00e9.rec"));
 }
 

@@ -2,6 +2,8 @@
 import csv
 import html.parser
 import io
+import json
+import re
 import shutil
 import signal
 import xml.etree.ElementTree
@@ -21,6 +23,7 @@ SHORT = lasting(0.02)
 CPU_MEASURES = ["open", "seq", "random", "decode", "loader", "train"]
 LOADING = {"loader", "gpu", "train"}
 COLUMNS = ["Dataloader", "Disk", "GPU", "Batch size", "Time(s)", "Steps", "Samples/s", "Speed", "GPU Efficiency"]
+CLI_DOCUMENT = Path(__file__).parents[2] / "docs" / "cli.md"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -314,3 +317,29 @@ def test_interrupts_end_it_at_once_and_leave_nothing(number, subjects, tmp_path)
     assert process.returncode == -number
     assert b'"interrupted"' in out
     assert list(tmp_path.iterdir()) == []
+
+
+# docs/cli.md
+
+def test_the_documented_json_is_the_real_one(packed):
+    documented = re.search(r"^## bench$.*?^```json\n(.*?)^```$", CLI_DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)
+    real = imgpack_json("bench", packed["rec"], *SHORT, "--measure", "random,loader", "--cold")
+    real["rows"] = [row for row in real["rows"] if row["measure"] == "loader"]
+    assert keys_of(json.loads(documented.group(1))) == keys_of(real)
+
+
+def test_the_documented_csv_columns_are_the_real_ones(packed):
+    documented = re.search(r"^CSV columns: (.*)$", CLI_DOCUMENT.read_text(), re.MULTILINE).group(1)
+    named = re.sub(r"\([^)]*`[^)]*\)", "", documented.replace("those of `loading`", "`" + ", ".join(COLUMNS) + "`").replace("(s)", "[s]"))
+    names = [name.strip().replace("[s]", "(s)") for part in re.findall(r"`([^`]*)`", named) for name in part.split(",")]
+    printed = imgpack("bench", packed["rec"], *SHORT, "--measure", "seq", "--csv", "-").out.decode()
+    assert next(csv.reader(io.StringIO(printed))) == names
+
+
+def keys_of(value, path=""):
+    """Every key of a document with the way to it, once for all elements of a list."""
+    if isinstance(value, dict):
+        return {key for name, item in value.items() for key in {f"{path}.{name}"} | keys_of(item, f"{path}.{name}")}
+    if isinstance(value, list):
+        return {key for item in value for key in keys_of(item, path + "[]")}
+    return set()
