@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "imgpack/store.h"
+#include "reader/gpu/batched_copies.h"
 #include "reader/gpu/cuda_handles.h"
+#include "reader/gpu/cuda_staging_port.h"
 #include "reader/gpu/kernels/value_tables.h"
-#include "reader/gpu/pinned_arena.h"
-#include "reader/gpu/record_copies.h"
 #include "reader/gpu/registered_files.h"
+#include "reader/gpu/staging_ring.h"
 
 namespace imgpack::benchmark {
 
@@ -42,8 +43,8 @@ struct Slot {
   gpu::DeviceBuffer out{std::max(kRecordBytes, kCropBytes * 2) * kLargestBatch};  // the crops are float16
   gpu::PinnedBuffer host_tasks{1 << 20};
   gpu::DeviceBuffer device_tasks{1 << 20};
-  gpu::PinnedArena arena;
-  gpu::RecordCopies copies;
+  gpu::BatchedCopies copies;
+  gpu::DeviceBuffer copied{(kRecordBytes + 256) * kLargestBatch};  ///< where raw images are copied to
 };
 
 /// Who brings the bytes over the bus.
@@ -75,15 +76,15 @@ class TransportWays {
   Way gather(std::uint32_t batch, Engine engine, int blocks);
   /// As batches, whole as uint8 or cut, flipped and normalised as float16.
   Way raw(std::uint32_t batch, bool cropped, Engine engine, int blocks);
-  /// `threads` copy records into pinned memory, while those of earlier batches go to the device.
-  Way pinned(std::uint32_t batch, unsigned threads, Engine engine);
+  /// `threads` send records through a ring of pinned memory.
+  Way pinned(std::uint32_t batch, unsigned threads);
 
  private:
   static constexpr std::size_t kSlots = 4;
 
   std::uint64_t loop(double seconds, const std::function<std::uint64_t(Slot&)>& batch);
   const std::byte* source(std::uint64_t record) const;
-  void queue_gather(Slot& slot, std::vector<std::span<const std::byte>> records, Engine engine, int blocks);
+  void queue_gather(Slot& slot, const std::vector<std::span<const std::byte>>& records, Engine engine, int blocks);
   std::uint64_t queue_raw(Slot& slot, std::uint32_t batch, bool cropped, Engine engine, int blocks);
 
   std::filesystem::path path_;
@@ -94,6 +95,8 @@ class TransportWays {
   gpu::RegisteredFiles files_;  // before the store ends
   gpu::PinnedBuffer peak_source_;
   std::array<Slot, kSlots> slots_;
+  gpu::CudaStagingPort port_{0};
+  gpu::StagingRing ring_{port_};
 };
 
 }  // namespace imgpack::benchmark

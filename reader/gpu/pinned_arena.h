@@ -1,8 +1,7 @@
-// Pinned host memory for the records of one batch in flight, which kernels read where it is.
+// Pinned host memory for what the host makes for one batch in flight: finished images, which are copied from there.
 //
-//   std::byte* place = arena.take(payload.size());    on any thread
-//   std::memcpy(place, payload.data(), payload.size());
-//   arena.reset();                                    when the kernels that read it have ended
+//   std::byte* place = arena.take(bytes);    on any thread
+//   arena.reset();                           when nothing of it is copied or read any more
 #pragma once
 
 #include <cstddef>
