@@ -211,7 +211,27 @@ void find_small_classes(const Collection& collection, std::size_t most_listed, D
     ++facts.small_class_count;
     if (facts.small_classes.size() == most_listed) continue;
     facts.small_classes.push_back(
-        {i, sizes[i], empty ? "no record has it" : fmt::format("{} against a median of {} a class", sizes[i], median)});
+        {i, sizes[i], empty ? "no record has it" : fmt::format("{} against a median of {} a class", sizes[i], median),
+         std::nullopt});
+  }
+}
+
+void find_examples(const Collection& collection, std::vector<SmallClass>& classes) {
+  std::map<std::size_t, SmallClass*> wanted;
+  for (SmallClass& item : classes) {
+    if (item.records != 0) wanted.emplace(item.index, &item);
+  }
+  for (std::uint64_t record = 0; record < collection.size() && !wanted.empty(); ++record) {
+    if (!is_selected(collection, record)) continue;
+    try {
+      const auto item = collection.class_of(record, collection.meta(record));
+      const auto found = item ? wanted.find(*item) : wanted.end();
+      if (found == wanted.end()) continue;
+      found->second->example = record;
+      wanted.erase(found);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::damaged) throw;
+    }
   }
 }
 
@@ -233,6 +253,7 @@ DatasetFacts gather_facts(const Collection& collection, const FactsOptions& opti
   facts.duplicates = duplicates_in(collection, hashes, options.most_listed);
   if (facts.gray * kGrayAmong > facts.decoded) facts.findings.clear(Suspicion::gray);
   find_small_classes(collection, options.most_listed, facts);
+  find_examples(collection, facts.small_classes);
   return facts;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct SmallClass {
   std::size_t index = 0;  ///< into Collection::classes()
   std::uint64_t records = 0;
   std::string reason;
+  std::optional<std::uint64_t> example;  ///< its first record
 };
 
 struct DatasetFacts {

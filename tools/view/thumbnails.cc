@@ -12,6 +12,7 @@
 #include "codec/resize/torchvision_size.h"
 #include "formats/parallel_blocks.h"
 #include "imgpack/error.h"
+#include "tools/interrupt.h"
 
 namespace imgpack::tools {
 
@@ -31,16 +32,21 @@ class ThumbnailMaker {
       const RecordBytes bytes = collection.bytes(record);
       decode(meta, bytes, side, thumbnail);
       if (record_checksum(bytes.payload, bytes.segments) != meta.checksum) {
-        thumbnail.damage = "its bytes do not have the checksum that was stored";
+        fail(thumbnail, "its bytes do not have the checksum that was stored");
       }
     } catch (const Error& error) {
       if (error.code() != ErrorCode::damaged) throw;
-      thumbnail.damage = error.message();
+      fail(thumbnail, error.message());
     }
     return thumbnail;
   }
 
  private:
+  static void fail(Thumbnail& thumbnail, std::string problem) {
+    thumbnail.problem = std::move(problem);
+    thumbnail.damaged = true;
+  }
+
   void decode(const RecordMeta& meta, const RecordBytes& bytes, std::uint32_t side, Thumbnail& thumbnail) {
     const Size size{meta.width, meta.height};
     ImageResult result = check_image_size(meta, max_pixels_);
@@ -54,7 +60,9 @@ class ThumbnailMaker {
         decoder_.decode(meta, {bytes.payload, {}}, all, resizer_);
       }
     }
-    if (!result.ok()) thumbnail.damage = std::move(result.reason);
+    if (result.ok()) return;
+    thumbnail.damaged = result.status == ImageStatus::damaged || result.status == ImageStatus::truncated;
+    thumbnail.problem = std::move(result.reason);
   }
 
   void start(Size source, Size small, RgbImage& image) {
@@ -92,6 +100,7 @@ void make_thumbnails(const Collection& collection, std::span<const std::uint64_t
       }
     }
     if (!maker) maker = std::make_unique<ThumbnailMaker>(max_pixels);
+    stop_if_interrupted();
     Thumbnail thumbnail = maker->make(collection, records[at], side);
     const std::lock_guard lock(mutex);
     take(at, std::move(thumbnail));
