@@ -156,10 +156,14 @@ class SheetPainter {
     const Caption caption = caption_of(collection_, cell.record);
     double baseline = cell.y + side + 8 + kKey.height;
     write_line(cell.x, baseline, caption.key, kKey, true);
-    write_line(cell.x, baseline += kLine, caption.name, kDetail, false);
+    std::vector<std::string> lines;
+    if (!caption.name.empty()) lines.push_back(caption.name);
+    if (!partial || lines.empty()) lines.push_back(caption.size);
+    for (const std::string& line : lines) write_line(cell.x, baseline += kLine, line, kDetail, false);
+    if (!partial) return;
     TextStyle last = kDetail;
     if (thumbnail.damaged) last.colour = kAlarm;
-    write_line(cell.x, baseline + kLine, partial ? printable(thumbnail.problem) : caption.size, last, false);
+    write_line(cell.x, baseline + kLine, printable(thumbnail.problem), last, false);
   }
 
  private:

@@ -19,6 +19,16 @@ std::string picture_html(std::uint64_t record, const Pictures& pictures) {
                      picture.data_uri, picture.width, picture.height);
 }
 
+/// With places where a long key may go on in the next line.
+std::string key_html(std::string_view key) {
+  std::string out;
+  for (const char character : html(key)) {
+    out += character;
+    if (character == '/' || character == '_') out += "<wbr>";
+  }
+  return out;
+}
+
 /// What is known of "split · class", "width×height · bytes".
 std::string details_html(const Json& record) {
   std::string line;
@@ -49,10 +59,11 @@ std::string bars_html(const std::vector<std::pair<std::string, std::uint64_t>>& 
   for (const auto& [name, count] : counts) most = std::max(most, count);
   std::string out = R"(<table class="bars">)";
   for (const auto& [name, count] : counts) {
+    const double share = 100 * ratio(static_cast<double>(count), static_cast<double>(most));
+    const std::string bar =
+        count == 0 ? std::string() : fmt::format(R"(<span class="bar" style="width:{:.1f}%"></span>)", share);
     out +=
-        fmt::format(R"(<tr><td>{}</td><td><span class="bar" style="width:{:.1f}%"></span></td>)"
-                    R"(<td class="number">{}</td></tr>)",
-                    html(name), 100 * ratio(static_cast<double>(count), static_cast<double>(most)), count_text(count));
+        fmt::format(R"(<tr><td>{}</td><td>{}</td><td class="number">{}</td></tr>)", html(name), bar, count_text(count));
   }
   return out + "</table>\n";
 }
@@ -66,7 +77,7 @@ std::string bars_html(const Json& counts) {
 
 std::string record_html(const Json& record, const Pictures& pictures) {
   const auto number = record["record"].get<std::uint64_t>();
-  const std::string key = record["key"].is_string() ? html(record["key"].get<std::string>()) : "key can't be read";
+  const std::string key = record["key"].is_string() ? key_html(record["key"].get<std::string>()) : "key can't be read";
   std::string out = fmt::format(R"(<figure data-record="{}">{}<figcaption><span class="key">{}</span><br>{})", number,
                                 picture_html(number, pictures), key, details_html(record));
   if (record.contains("reason")) {

@@ -143,9 +143,10 @@ std::string classes_section(const Json& document) {
     out += fmt::format("<p>{} without a class.</p>\n", count_of(number(document["unlabelled"]), "record", "records"));
   }
   if (document["classes"].empty()) return out;
-  out +=
-      "<div class=\"scroll\"><table class=\"sortable filterable\"><thead><tr><th data-sort=\"text\">Class</th>"
-      "<th data-sort=\"text\">Words</th>";
+  out += "<div class=\"scroll\"><table class=\"sortable filterable\"><thead><tr><th data-sort=\"text\">Class</th>";
+  const bool words =
+      std::ranges::any_of(document["classes"], [](const Json& item) { return !text(item["words"]).empty(); });
+  if (words) out += "<th data-sort=\"text\">Words</th>";
   for (const Json& split : document["splits"]) {
     out += fmt::format("<th class=\"number\" data-sort=\"number\">{}</th>", html(text(split["name"])));
   }
@@ -154,11 +155,13 @@ std::string classes_section(const Json& document) {
     return fmt::format("<td class=\"number\" data-value=\"{}\">{}", count, count_text(count));
   };
   for (const Json& item : document["classes"]) {
-    out += fmt::format("<tr><td>{}<td>{}", html(text(item["name"])), html(text(item["words"])));
+    out += "<tr><td>" + html(text(item["name"]));
+    if (words) out += "<td>" + html(text(item["words"]));
     for (const Json& count : item["by_split"]) out += cell(number(count));
     out += cell(number(item["records"])) + "\n";
   }
-  out += "</tbody><tfoot><tr><th>All<th>";
+  out += "</tbody><tfoot><tr><th>All";
+  if (words) out += "<th>";
   for (const Json& split : document["splits"]) out += cell(number(split["records"]));
   out += cell(number(document["records"])) + "</tfoot></table></div>\n";
   return out + listed_note(document["classes"].size(), number(document["class_count"]));

@@ -24,22 +24,22 @@ h2 { font-size: 1.15rem; font-weight: 650; margin: 3rem 0 .75rem; }
 h3 { font-size: .95rem; font-weight: 650; margin: 1.75rem 0 .5rem; }
 p { margin: .4rem 0; max-width: 46rem; }
 .faint, caption, figcaption { color: var(--faint); }
-.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .75rem; margin: 1.5rem 0 0; padding: 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(8.4rem, 1fr)); gap: .75rem; margin: 1.5rem 0 0; padding: 0; }
 .tile { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: .7rem .9rem; }
 .tile dt { color: var(--faint); font-size: .82rem; }
 .tile dd { margin: 0; font-size: 1.35rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 .tile.alarm { background: var(--alarm-ground); } .tile.alarm dd { color: var(--alarm); }
 .tile.mark { background: var(--mark-ground); } .tile.mark dd { color: var(--mark); }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 0 3rem; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 0 4rem; }
 table { border-collapse: collapse; width: 100%; font-size: .88rem; }
 th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--rule); vertical-align: top; overflow-wrap: anywhere; }
 th { font-weight: 600; color: var(--faint); white-space: nowrap; }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.number { text-align: right; padding-right: 1.6rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th[data-sort] { cursor: pointer; } th[data-sort]:hover { color: var(--ink); }
 .scroll { max-height: 34rem; overflow: auto; border: 1px solid var(--rule); border-radius: 8px; background: var(--card); padding: 0 .9rem; }
 .scroll thead th { position: sticky; top: 0; background: var(--card); }
-.bars td { border: 0; padding: .1rem .6rem .1rem 0; } .bars td:first-child { white-space: nowrap; width: 8.5rem; }
-.bars td:nth-child(2) { width: 100%; } .bar { display: block; height: .8rem; min-width: 1px; border-radius: 2px; background: var(--bar); }
+.bars td { border: 0; padding: .1rem .6rem .1rem 0; vertical-align: middle; } .bars td:first-child { white-space: nowrap; width: 8.5rem; }
+.bars td:nth-child(2) { width: 100%; } .bar { display: block; height: .75rem; min-width: 2px; border-radius: 2px; background: var(--bar); }
 .grid { display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); gap: 1rem; margin: .6rem 0; }
 figure { margin: 0; min-width: 0; }
 .picture { display: flex; align-items: center; justify-content: center; aspect-ratio: 1; background: var(--tile); border-radius: 6px; overflow: hidden; color: var(--faint); font-size: .8rem; }
