@@ -91,7 +91,13 @@ std::vector<std::uint64_t> fair_shares(const std::vector<std::uint64_t>& sizes, 
   std::uint64_t left = limit;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const std::uint64_t waiting = order.size() - i;
-    shares[order[i]] = std::min(sizes[order[i]], left / waiting);
+    if (sizes[order[i]] > left / waiting) {  // so are the sizes of all that wait
+      const std::uint64_t share = left / waiting;
+      for (std::size_t k = i; k < order.size(); ++k) shares[order[k]] = share;
+      left -= share * waiting;
+      break;
+    }
+    shares[order[i]] = sizes[order[i]];
     left -= shares[order[i]];
   }
   // What division left over goes, one each, to the first that have more.
