@@ -6,13 +6,14 @@ import html.parser
 import io
 import json
 import shutil
+import signal
 import subprocess
 
 import numpy
 import pytest
 from PIL import Image
 
-from imgpack_cli import FORMATS, files_below, imgpack, imgpack_json
+from imgpack_cli import FORMATS, files_below, imgpack, imgpack_json, start_until
 
 HOSTILE_KEY = "<img src=x onerror=document.title='hacked'>\"&'</script><script>document.title='hacked'</script>"
 HOSTILE_CLASS = "</script><b onmouseover=alert(1)>cat & \"dog\""
@@ -292,6 +293,26 @@ def test_nothing_is_replaced_unasked(dataset, tmp_path):
     done = imgpack("view", dataset, "-o", out, "--overwrite", "--quiet", "--split", "val")
     assert (done.out, done.err) == (b"", "") and out.read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
+
+
+def test_interrupted_view_leaves_nothing(many_images, tmp_path):
+    imgpack("build", many_images, tmp_path / "many.rec")
+    viewing = start_until("looking", "view", tmp_path / "many.rec", "-o", tmp_path / "a.html", "--threads", "1")
+    viewing.send_signal(signal.SIGINT)
+    _, err = viewing.communicate(timeout=60)
+    assert viewing.returncode in (-signal.SIGINT, 128 + signal.SIGINT) and b"interrupted" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["many.rec"]
+
+
+def test_many_classes_with_few_pictures_need_no_headings(tmp_path):
+    for i in range(30):
+        folder = tmp_path / "source" / f"class{i:02}"
+        folder.mkdir(parents=True)
+        (folder / "a.jpg").write_bytes(photo(i))
+    imgpack("build", tmp_path / "source", tmp_path / "a.rec")
+    document = imgpack_json("view", tmp_path / "a.rec", "-o", tmp_path / "a.png", "--by", "class", "--size", "64")
+    assert len(document["groups"]) == document["shown"] == 30
+    assert document["height"] < 10 * 64
 
 
 def test_text_says_what_was_found(dataset, tmp_path):

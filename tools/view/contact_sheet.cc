@@ -176,10 +176,26 @@ class SheetPainter {
   RgbView image_;
 };
 
+/// Many groups of a picture or two would be more headings than pictures: then they follow each other, and captions say
+/// what they are.
+std::vector<ShownGroup> without_needless_headings(std::vector<ShownGroup> groups) {
+  constexpr std::size_t kFewGroups = 8;
+  constexpr std::size_t kFewPictures = 3;
+  ShownGroup joined;
+  for (const ShownGroup& group : groups) {
+    joined.records += group.records;
+    joined.shown.insert(joined.shown.end(), group.shown.begin(), group.shown.end());
+  }
+  if (groups.size() <= kFewGroups || joined.shown.size() >= groups.size() * kFewPictures) return groups;
+  groups.assign(1, std::move(joined));
+  return groups;
+}
+
 }  // namespace
 
-Sheet make_contact_sheet(const Collection& collection, const std::vector<ShownGroup>& groups,
+Sheet make_contact_sheet(const Collection& collection, const std::vector<ShownGroup>& chosen,
                          const SheetOptions& options) {
+  const std::vector<ShownGroup> groups = without_needless_headings(chosen);
   const Layout layout = lay_out(groups, options);
   Sheet sheet;
   const RgbView image =

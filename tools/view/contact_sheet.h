@@ -30,8 +30,9 @@ struct Sheet {
   std::vector<ShownDamage> damage;  ///< by record
 };
 
-/// Throws invalid_argument, saying what to change, for a sheet of more than kMostSheetPixels or of sides that image
-/// files can't have. Memory: the sheet, and what decoding takes for each thread.
+/// Groups have headings, unless there are many of only one or two pictures. Throws invalid_argument, saying what to
+/// change, for a sheet of more than kMostSheetPixels or of sides that image files can't have. Memory: the sheet, and
+/// what decoding takes for each thread.
 Sheet make_contact_sheet(const Collection& collection, const std::vector<ShownGroup>& groups,
                          const SheetOptions& options);
 

@@ -92,9 +92,8 @@ void judge_size(Findings& findings, std::uint64_t record, const RecordMeta& meta
 }
 
 void count_content(DatasetFacts& facts, std::uint64_t record, const RecordMeta& meta, RecordCheck check) {
-  const bool readable = !check.jpeg_kind.empty() || check.damage.empty();
   if (!check.jpeg_kind.empty()) ++facts.jpeg_kinds[check.jpeg_kind];
-  if (readable) ++facts.orientations[static_cast<std::size_t>(check.orientation)];
+  if (check.whole) ++facts.orientations[static_cast<std::size_t>(check.orientation)];
   if (meta.segments_size == 0) ++facts.unindexed[check.unindexed.empty() ? "it is damaged" : check.unindexed];
   if (!check.damage.empty()) {
     facts.findings.add(Suspicion::damaged, {record, std::move(check.damage)});

@@ -42,10 +42,11 @@ struct DatasetFacts {
   std::vector<std::uint64_t> split_records;  ///< by split; the last: without one
   std::vector<std::uint64_t> class_records;  ///< by class * (splits + 1) + split, in the same way; the last class: none
   std::map<Codec, std::uint64_t> codecs;
-  std::map<std::string, std::uint64_t> jpeg_kinds;  ///< jpeg_kind() of JPEG records that are whole
-  std::array<std::uint64_t, 9> orientations{};      ///< by EXIF orientation, of records that are whole; [0] is unused
-  std::uint64_t indexed = 0;                        ///< with a segment index
-  std::map<std::string, std::uint64_t> unindexed;   ///< why others have none
+  std::map<std::string, std::uint64_t> jpeg_kinds;  ///< jpeg_kind() of JPEG records with the right checksum
+  std::array<std::uint64_t, 9>
+      orientations{};         ///< by EXIF orientation, of records with the right checksum; [0] is unused
+  std::uint64_t indexed = 0;  ///< with a segment index
+  std::map<std::string, std::uint64_t> unindexed;  ///< why others have none
   std::uint64_t decoded = 0;
   std::uint64_t gray = 0;  ///< of the decoded ones, without colour
   Histogram width{side_limits()};

@@ -62,6 +62,7 @@ RecordCheck RecordChecker::check(const RecordMeta& meta, const RecordBytes& byte
     result.damage = "its bytes do not have the checksum that was stored";
     return result;
   }
+  result.whole = true;
   ColourSink sink;
   ImageResult decoded = check_image_size(meta, max_pixels_);
   if (decoded.ok()) decoded = decoder_.decode(meta, bytes, {0, 0, meta.width, meta.height}, sink);

@@ -13,6 +13,7 @@
 namespace imgpack::tools {
 
 struct RecordCheck {
+  bool whole = false;  ///< its bytes have their checksum
   /// Why the record is damaged: its checksum is wrong, or it does not decode. Empty if it is good.
   std::string damage;
   /// Why a JPEG that decodes does not do so cleanly to its end. Empty if it does.
