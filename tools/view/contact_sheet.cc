@@ -65,7 +65,7 @@ Layout lay_out(const std::vector<ShownGroup>& groups, const SheetOptions& option
   Layout layout;
   layout.columns = columns_for(groups, options);
   const std::uint64_t step = std::uint64_t{options.size} + kGap;
-  layout.width = 2 * kMargin + layout.columns * step - kGap;
+  layout.width = std::uint64_t{2} * kMargin + layout.columns * step - kGap;
   const std::uint64_t row_height = std::uint64_t{options.size} + kCaptionHeight + kGap;
   std::uint64_t y = kMargin + kTitleHeight;
   const auto check = [&](std::uint64_t height) {
@@ -187,7 +187,8 @@ std::vector<ShownGroup> without_needless_headings(std::vector<ShownGroup> groups
     joined.shown.insert(joined.shown.end(), group.shown.begin(), group.shown.end());
   }
   if (groups.size() <= kFewGroups || joined.shown.size() >= groups.size() * kFewPictures) return groups;
-  groups.assign(1, std::move(joined));
+  groups.clear();
+  groups.push_back(std::move(joined));
   return groups;
 }
 

@@ -18,8 +18,9 @@ constexpr int kQuality = 80;
 std::vector<std::vector<std::uint64_t>> records_of_parts(const DatasetFacts& facts) {
   std::vector<std::vector<std::uint64_t>> parts;
   for (std::size_t i = 0; i < kSuspicions; ++i) {
-    std::vector<std::uint64_t>& part = parts.emplace_back();
-    for (const Finding& finding : facts.findings.kept(static_cast<Suspicion>(i))) part.push_back(finding.record);
+    const std::vector<Finding> findings = facts.findings.kept(static_cast<Suspicion>(i));
+    std::vector<std::uint64_t>& part = parts.emplace_back(findings.size());
+    std::ranges::transform(findings, part.begin(), &Finding::record);
   }
   std::vector<std::uint64_t>& copies = parts.emplace_back();
   for (const DuplicateGroup& group : facts.duplicates.listed) {
