@@ -13,7 +13,7 @@ from imgpack_cli import (COMMAND, EXTENSIONS, FORMATS, companions, files_below, 
                          start)
 
 RECORDS = 24
-SUBCOMMANDS = ["build", "verify", "info", "ls", "extract", "convert", "merge", "completion"]
+SUBCOMMANDS = ["build", "verify", "info", "ls", "extract", "convert", "merge", "view", "completion"]
 
 
 # build, verify, extract
@@ -320,7 +320,7 @@ def test_standard_output_is_pure(images, packed, tmp_path):
     ["build", "a", "b", "--shards", "2", "--shard", "0/2"], ["build", "a", "b", "--format", "zip"],
     ["build", "a", "b", "--encode", "png"], ["build", "a", "b", "--resize", "256"], ["build", "a", "b", "--zstd", "3"],
     ["build", "a", "b", "--jpeg", "fast"], ["verify", "--decode"], ["extract", "a", "b", "--pixels", "jpeg"],
-    ["bench", "a"], ["doctor", "a"], ["view", "a"], ["merge", "a", "b", "--format", "rec"], ["build", "a", "b", "--align", "7"],
+    ["bench", "a"], ["doctor", "a"], ["view", "a", "-o", "b.gif"], ["view"], ["merge", "a", "b", "--format", "rec"], ["build", "a", "b", "--align", "7"],
     ["verify", "a", "b", "--source", "c"], ["completion", "csh"], ["build", "a", "b", "--metadata", "x"]], ids=" ".join)
 def test_wrong_usage(arguments, tmp_path):
     error = imgpack_json(*arguments, code=2, cwd=tmp_path)["error"]
