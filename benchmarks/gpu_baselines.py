@@ -1,21 +1,25 @@
 """What PyTorch's own ways bring to the GPU, in images a second, as baselines for imgpack's loader.
 
-    gpu_baselines.py IMAGES [--batch N ...] [--workers N] [--seconds S] [--rounds N] [--json FILE]
+    gpu_baselines.py IMAGES [--batch N ...] [--workers N] [--seconds S] [--rounds N] [--raw-gigabytes G] [--json FILE]
 
 IMAGES is a folder of JPEGs; in class folders (as for ImageFolder) or not. Ways:
 
 - torchvision.io.decode_jpeg(list, device="cuda"): decode only, from tensors of bytes in host memory;
 - ImageFolder in a DataLoader (16 workers, pin_memory, persistent) with RandomResizedCrop(224), flip, ToTensor and
-  Normalize, batches copied with non_blocking=True: what most training programs do.
+  Normalize, batches copied with non_blocking=True: what most training programs do;
+- with --raw-gigabytes, images of 256x256x3 bytes in random order from a memory-mapped array of that size, which is made
+  in the temporary folder, in such a DataLoader: what predecoded images are commonly read with.
 
 A small folder is repeated. Each way has rounds in turns; the best of each counts, since whatever disturbs only adds.
 """
 import argparse
 import json
 import sys
+import tempfile
 import time
 from pathlib import Path
 
+import numpy
 import torch
 import torchvision
 from torch.utils.data import DataLoader, Dataset
@@ -91,14 +95,41 @@ def decode_way(files, batch):
     return step
 
 
+def transformed_images(folder, length):
+    return Repeated(folder, length, transforms.Compose([
+        transforms.RandomResizedCrop(224), transforms.RandomHorizontalFlip(), transforms.ToTensor(),
+        transforms.Normalize(MEAN, STD)]))
+
+
+class RawImages(Dataset):
+    """Images of 256x256x3 bytes in a file, which every worker maps for itself."""
+
+    SHAPE = (256, 256, 3)
+
+    def __init__(self, path, gigabytes):
+        self.path = path
+        self.length = int(gigabytes * 1e9) // (256 * 256 * 3)
+        images = numpy.memmap(path, numpy.uint8, "w+", shape=(self.length, *self.SHAPE))
+        for begin in range(0, self.length, 256):
+            part = images[begin:begin + 256]
+            part[:] = numpy.random.default_rng(begin).integers(0, 256, part.shape, numpy.uint8)
+        self.images = None
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        if self.images is None:
+            self.images = numpy.memmap(self.path, numpy.uint8, "r", shape=(self.length, *self.SHAPE))
+        return torch.from_numpy(numpy.array(self.images[index])), 0
+
+
 class LoaderWay:
     """Batches of a DataLoader on the GPU, its workers kept from epoch to epoch."""
 
-    def __init__(self, folder, batch, workers):
-        pillow = transforms.Compose([transforms.RandomResizedCrop(224), transforms.RandomHorizontalFlip(),
-                                     transforms.ToTensor(), transforms.Normalize(MEAN, STD)])
-        self.loader = DataLoader(Repeated(folder, batch * 64, pillow), batch_size=batch, shuffle=True,
-                                 num_workers=workers, pin_memory=True, persistent_workers=workers > 0, drop_last=True)
+    def __init__(self, data, batch, workers):
+        self.loader = DataLoader(data, batch_size=batch, shuffle=True, num_workers=workers, pin_memory=True,
+                                 persistent_workers=workers > 0, drop_last=True)
         self.batches = iter(())
 
     def __call__(self):
@@ -117,6 +148,7 @@ def main():
     parser.add_argument("--workers", type=int, default=16)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--raw-gigabytes", type=float, default=0)
     parser.add_argument("--json", help="where to write the results")
     args = parser.parse_args()
     if not torch.cuda.is_available():
@@ -128,7 +160,13 @@ def main():
     for batch in args.batch:
         if good:
             ways[("decode_jpeg cuda", batch)] = decode_way(good, batch)
-    ways[("ImageFolder + DataLoader", args.batch[0])] = LoaderWay(args.images, args.batch[0], args.workers)
+    batch = args.batch[0]
+    ways[("ImageFolder + DataLoader", batch)] = LoaderWay(transformed_images(args.images, batch * 64), batch,
+                                                          args.workers)
+    raw_file = tempfile.NamedTemporaryFile(suffix=".raw")
+    if args.raw_gigabytes > 0:
+        ways[("raw images + DataLoader", batch)] = LoaderWay(RawImages(raw_file.name, args.raw_gigabytes), batch,
+                                                             args.workers)
     best = dict.fromkeys(ways, 0.0)
     for _ in range(args.rounds):
         for name, step in ways.items():

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <fstream>
 #include <map>
 #include <string>
@@ -84,13 +85,21 @@ class Consumer {
   Consumer(const Dataset& data, const Options& options, unsigned device)
       : loader_(data, loader_options(options, device)) {}
 
-  void run(const std::atomic<bool>& counts, const std::atomic<bool>& stop) {
-    while (!stop) {
-      for (Batch& batch : loader_.epoch()) {
-        if (counts) samples_ += batch.size();
-        if (stop) return;
+  void run(const std::atomic<bool>& counts, const std::atomic<bool>& stop) noexcept {
+    try {
+      while (!stop) {
+        for (Batch& batch : loader_.epoch()) {
+          if (counts) samples_ += batch.size();
+          if (stop) return;
+        }
       }
+    } catch (...) {
+      failure_ = std::current_exception();
     }
+  }
+  /// After run(): throws what it has caught.
+  void check() const {
+    if (failure_) std::rethrow_exception(failure_);
   }
   std::uint64_t samples() const { return samples_; }
   LoaderStats stats() const { return loader_.stats(); }
@@ -98,6 +107,7 @@ class Consumer {
  private:
   Loader loader_;
   std::atomic<std::uint64_t> samples_{0};
+  std::exception_ptr failure_;
 };
 
 }  // namespace
@@ -136,6 +146,7 @@ int main(int argc, char** argv) try {
   const double cores = (cpu_seconds() - cpu) / seconds;
   stop = true;
   for (std::thread& thread : threads) thread.join();
+  for (const auto& consumer : consumers) consumer->check();
 
   std::uint64_t samples = 0;
   for (const auto& consumer : consumers) samples += consumer->samples();

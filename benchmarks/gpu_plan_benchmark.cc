@@ -157,7 +157,7 @@ class Planning {
     for (std::uint32_t i = cut.first; i < cut.end; ++i) {
       if (!uses_waves(job.images[i])) continue;
       const ImagePlaces places = place_image(job.images[i], job.jpeg(i), i, {general, coefficients}, nullptr);
-      wave.add(job.images[i], job.jpeg(i), i, places);
+      wave.add(job.images[i], job.jpeg(i), i, places, nullptr);
     }
   }
 

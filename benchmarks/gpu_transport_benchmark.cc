@@ -4,9 +4,9 @@
 //
 // Packs records of 256x256 pixels into DIR (removed again), and then measures in turns: one large copy from pinned
 // memory (the peak), pageable copies, copies of single records from the registered mapping; from the registered mapping
-// with a kernel or with the copy engines, records as they are and made into batches; and threads that copy records into
-// pinned memory. Records come in random order, four batches are under way. The best round of each counts. CPU is in
-// core-seconds a second, the whole process.
+// with a kernel or with the copy engines, records as they are and made into batches; and threads that copy records
+// into pinned memory. Records come in random order, four batches are under way. The best round of each
+// counts. CPU is in core-seconds a second, the whole process.
 #include <sys/resource.h>
 
 #include <chrono>

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "reader/gpu/carver.h"
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/gather.h"
 #include "reader/gpu/kernels/raw_images.h"
@@ -216,17 +217,16 @@ TransportWays::Way TransportWays::copies(std::uint32_t batch) {
 }
 
 /// Into the slot's batch, one after the other.
-void TransportWays::queue_gather(Slot& slot, std::vector<std::span<const std::byte>> records, Engine engine,
+void TransportWays::queue_gather(Slot& slot, const std::vector<std::span<const std::byte>>& records, Engine engine,
                                  int blocks) {
-  std::vector<GatherRange> ranges;
   if (engine == Engine::copy_engine) {
-    slot.copies.reset();
-    std::vector<std::size_t> offsets;
-    for (const auto& record : records) offsets.push_back(slot.copies.add(record));
-    const std::byte* const memory = slot.copies.memory(slot.stream.get());
-    slot.copies.queue(slot.stream.get());
-    for (std::size_t i = 0; i < records.size(); ++i) records[i] = {memory + offsets[i], records[i].size()};
+    slot.copies.clear();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      slot.copies.add(records[i].data(), slot.out.data() + i * kRecordBytes, kRecordBytes);
+    }
+    return slot.copies.queue(slot.stream.get());
   }
+  std::vector<GatherRange> ranges;
   for (std::size_t i = 0; i < records.size(); ++i) {
     ranges.push_back({records[i].data(), slot.out.data() + i * kRecordBytes, kRecordBytes});
   }
@@ -242,7 +242,7 @@ TransportWays::Way TransportWays::gather(std::uint32_t batch, Engine engine, int
     return loop(seconds, [&, this](Slot& slot) {
       std::vector<std::span<const std::byte>> records;
       for (std::uint32_t i = 0; i < batch; ++i) records.emplace_back(source(order_->next()), kRecordBytes);
-      queue_gather(slot, std::move(records), engine, blocks);
+      queue_gather(slot, records, engine, blocks);
       return batch * kRecordBytes;
     });
   };
@@ -258,11 +258,15 @@ std::uint64_t TransportWays::queue_raw(Slot& slot, std::uint32_t batch, bool cro
   const std::uint64_t first = margin * kStride + margin * 3;
   const std::uint64_t bytes = (side - 1) * kStride + std::uint64_t{side} * 3;
   std::vector<RawTask> tasks;
-  std::vector<std::size_t> offsets;
-  slot.copies.reset();
+  Carver copied(slot.copied.data());
+  slot.copies.clear();
   for (std::uint32_t i = 0; i < batch; ++i) {
-    const std::byte* const pixels = source(order_->next()) + first;
-    if (engine == Engine::copy_engine) offsets.push_back(slot.copies.add({pixels, bytes}));
+    const std::byte* pixels = source(order_->next()) + first;
+    if (engine == Engine::copy_engine) {
+      std::byte* const place = copied.take_like(pixels, bytes);
+      slot.copies.add(pixels, place, bytes);
+      pixels = place;
+    }
     tasks.push_back({.source = reinterpret_cast<const std::uint8_t*>(pixels),
                      .source_stride = kStride,
                      .crop = {side, side},
@@ -270,13 +274,7 @@ std::uint64_t TransportWays::queue_raw(Slot& slot, std::uint32_t batch, bool cro
                      .flip = cropped && i % 2 == 1,
                      .out = slot.out.data() + i * image});
   }
-  if (engine == Engine::copy_engine) {
-    const std::byte* const memory = slot.copies.memory(slot.stream.get());
-    for (std::uint32_t i = 0; i < batch; ++i) {
-      tasks[i].source = reinterpret_cast<const std::uint8_t*>(memory + offsets[i]);
-    }
-    slot.copies.queue(slot.stream.get());
-  }
+  slot.copies.queue(slot.stream.get());
   launch_raw_images(upload(slot, tasks, 0), batch, {side, side}, values, slot.stream.get(), blocks);
   return std::uint64_t{batch} * side * side * 3;
 }

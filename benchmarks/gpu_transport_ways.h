@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "imgpack/store.h"
+#include "reader/gpu/batched_copies.h"
 #include "reader/gpu/cuda_handles.h"
 #include "reader/gpu/kernels/value_tables.h"
 #include "reader/gpu/pinned_arena.h"
-#include "reader/gpu/record_copies.h"
 #include "reader/gpu/registered_files.h"
 
 namespace imgpack::benchmark {
@@ -43,7 +43,8 @@ struct Slot {
   gpu::PinnedBuffer host_tasks{1 << 20};
   gpu::DeviceBuffer device_tasks{1 << 20};
   gpu::PinnedArena arena;
-  gpu::RecordCopies copies;
+  gpu::BatchedCopies copies;
+  gpu::DeviceBuffer copied{(kRecordBytes + 256) * kLargestBatch};  ///< where raw images are copied to
 };
 
 /// Who brings the bytes over the bus.
@@ -83,7 +84,7 @@ class TransportWays {
 
   std::uint64_t loop(double seconds, const std::function<std::uint64_t(Slot&)>& batch);
   const std::byte* source(std::uint64_t record) const;
-  void queue_gather(Slot& slot, std::vector<std::span<const std::byte>> records, Engine engine, int blocks);
+  void queue_gather(Slot& slot, const std::vector<std::span<const std::byte>>& records, Engine engine, int blocks);
   std::uint64_t queue_raw(Slot& slot, std::uint32_t batch, bool cropped, Engine engine, int blocks);
 
   std::filesystem::path path_;

@@ -11,7 +11,8 @@ warnings=OFF
 [ "${CI:-}" = true ] && warnings=ON
 jobs=$(nproc)
 
-"$root/scripts/install_packages.sh" "$root/scripts/packages.txt" "$root/scripts/test_packages.txt"
+"$root/scripts/install_packages.sh" "$root/scripts/packages.txt" "$root/scripts/test_packages.txt" \
+  "$root/scripts/browser_packages.txt"
 cd "$root"
 # ccache finds what another checkout has compiled.
 export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1

@@ -74,13 +74,17 @@ void for_each_key(const StoreReader& store, const std::vector<std::string>& keys
 
 }  // namespace
 
-void add_selection_options(CLI::App& command, Selection& selection) {
+void add_split_and_class_options(CLI::App& command, Selection& selection) {
   command.add_option("--split", selection.splits, "Only records of this split; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME");
   command.add_option("--class", selection.classes, "Only records of this class; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME");
+}
+
+void add_selection_options(CLI::App& command, Selection& selection) {
+  add_split_and_class_options(command, selection);
   add_number_option(
       command, "--limit", {.least = 1}, [&selection](std::uint64_t count) { selection.limit = count; },
       "Only the first N of them");

@@ -21,7 +21,9 @@ struct Selection {
   std::uint64_t limit = 0;           ///< 0: all
 };
 
-/// --split, --class and --limit.
+/// --split and --class.
+void add_split_and_class_options(CLI::App& command, Selection& selection);
+/// The same and --limit.
 void add_selection_options(CLI::App& command, Selection& selection);
 
 /// Calls `visit` with the number of each record that is meant, in order, until it returns false. Needs no memory per

@@ -16,13 +16,14 @@ namespace gpu {
 
 namespace {
 
-/// With the streams of DeviceState, as many as CUDA has queues by default.
-constexpr std::size_t kLanes = 6;
+/// With two streams more, fewer than CUDA has queues by default. More lanes make a few more images a second, and take
+/// more from the kernels of a training program (docs/gpu.md).
+constexpr std::size_t kLanes = 3;
 constexpr std::size_t kLeastScratch = std::size_t{512} << 20;
 constexpr std::size_t kMostScratch = std::size_t{1} << 30;
 constexpr std::size_t kScratchOfSample = std::size_t{1} << 20;
-/// Blocks of threads that bring JPEG bytes over the bus. So few keep it busy; more of them would only take shared
-/// memory from the kernels beside them (docs/gpu.md).
+/// Blocks of threads that bring bytes over the bus. So few keep it busy; more of them would only take shared memory
+/// from the kernels beside them (docs/gpu.md).
 constexpr int kGatherBlocks = 24;
 constexpr std::size_t kLeastLane = std::size_t{16} << 20;
 

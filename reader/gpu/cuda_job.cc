@@ -62,10 +62,10 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
   }
   if (job_->plans.size() < samples) job_->plans.resize(samples);
   for (ImagePlan& plan : std::span(job_->plans).first(samples)) plan.clear();
-  job_->records.reset();
+  job_->pinned.reset();
   if (device.gds && !job_->from_disk) job_->from_disk = std::make_unique<GdsArena>(*device.gds);
   if (job_->from_disk) job_->from_disk->reset();
-  job_->copies.reset();
+  job_->copies.clear();
   job_->program.reset();
   jpegs_ = job_->program.reserve<JpegTask>(samples);
   const std::size_t flag_bytes = samples * sizeof(std::uint32_t);
@@ -93,26 +93,6 @@ CudaJob::~CudaJob() {
 
 std::byte* CudaJob::image(std::size_t index) const noexcept {
   return images_ + index * device_.options.batch.image_bytes();
-}
-
-/// The same bytes where the device can read them.
-std::span<const std::byte> CudaJob::reachable(std::span<const std::byte> bytes) {
-  if (bytes.empty()) return bytes;
-  if (const std::byte* const view = device_.files.device_view(bytes)) return {view, bytes.size()};
-  std::byte* const copy = job_->records.take(bytes.size());
-  stream_copy(bytes.data(), bytes.size(), copy);
-  return {copy, bytes.size()};
-}
-
-/// The same for a part of a payload that need not be in the host's memory.
-std::span<const std::byte> CudaJob::reachable(std::span<const std::byte> part, std::span<const std::byte> payload,
-                                              const PayloadPlace* file) {
-  if (!job_->from_disk || file == nullptr || file->size != payload.size()) return reachable(part);
-  PayloadPlace place = *file;
-  place.offset += static_cast<std::uint64_t>(part.data() - payload.data());
-  place.size = part.size();
-  const DeviceScope scope(device_.options.decode_device);
-  return job_->from_disk->read(place);
 }
 
 DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes,
@@ -144,13 +124,36 @@ void CudaJob::bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPla
       break;
     case ImagePath::pixels:
     case ImagePath::copied:
-      image.pixels = reachable(image.pixels, bytes.payload, file);
+      bring_pixels(image, bytes.payload, file);
       break;
     case ImagePath::host:
     case ImagePath::none:
-      image.host_image = job_->records.take(device_.options.batch.image_bytes());
+      image.host_image = job_->pinned.take(device_.options.batch.image_bytes());
       break;
   }
+}
+
+/// The same bytes where the device can read them.
+std::span<const std::byte> CudaJob::reachable(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return bytes;
+  if (const std::byte* const view = device_.files.device_view(bytes)) return {view, bytes.size()};
+  std::byte* const copy = job_->pinned.take(bytes.size());
+  stream_copy(bytes.data(), bytes.size(), copy);
+  return {copy, bytes.size()};
+}
+
+/// `payload`: of the record; it need not be in the host's memory.
+void CudaJob::bring_pixels(ImagePlan& image, std::span<const std::byte> payload, const PayloadPlace* file) {
+  if (job_->from_disk && file != nullptr && file->size == payload.size()) {
+    PayloadPlace place = *file;
+    place.offset += static_cast<std::uint64_t>(image.pixels.data() - payload.data());
+    place.size = image.pixels.size();
+    const DeviceScope scope(device_.options.decode_device);
+    image.pixels = job_->from_disk->read(place);
+    image.on_device = true;
+    return;
+  }
+  image.pixels = reachable(image.pixels);
 }
 
 /// Cuts the batch into waves, and gives each a lane and its images their memory.
@@ -177,7 +180,7 @@ void CudaJob::place_images(LaneWave& placed, Wave& wave) {
     ImagePlan& plan = job_->plans[i];
     if (!uses_waves(plan)) continue;
     const ImagePlaces places = place_image(plan, jpeg(i), i, {general, coefficients}, image(i));
-    wave.add(plan, jpeg(i), i, places);
+    wave.add(plan, jpeg(i), i, places, device_.copies_records ? &device_.files : nullptr);
   }
 }
 
@@ -191,24 +194,38 @@ void CudaJob::put_labels(const BatchLabels& labels) {
 /// For the images that only are cut out; from where they are, or from where they will be copied to.
 std::vector<RawTask> CudaJob::make_raw_tasks() {
   struct Copied {
-    std::size_t task, offset;
+    std::size_t task, bytes;
   };
   std::vector<RawTask> tasks;
   std::vector<Copied> copied;
+  Carver counted;
   for (std::uint32_t i = 0; i < samples_; ++i) {
     const ImagePlan& plan = job_->plans[i];
     if (plan.path != ImagePath::copied) continue;
-    if (device_.copies_records && is_worth_copying(plan.raw) && !device_.files.crosses_windows(plan.pixels)) {
-      copied.push_back({tasks.size(), job_->copies.add(plan.pixels)});
+    if (device_.copies_records && !plan.on_device && is_worth_copying(plan.raw) &&
+        !device_.files.crosses_windows(plan.pixels)) {
+      copied.push_back({tasks.size(), plan.pixels.size()});
+      counted.take_like(plan.pixels.data(), plan.pixels.size());
     }
     RawTask& task = tasks.emplace_back(plan.raw);
     task.source = reinterpret_cast<const std::uint8_t*>(plan.pixels.data());
     task.out = image(i);
   }
   if (copied.empty()) return tasks;
-  // Cleared, if at all, before the program is uploaded, for which lanes wait.
-  const std::byte* const memory = job_->copies.memory(device_.uploads.get());
-  for (const Copied& c : copied) tasks[c.task].source = reinterpret_cast<const std::uint8_t*>(memory + c.offset);
+  if (counted.used() > job_->raw_images.size()) {
+    job_->raw_images = DeviceBuffer();
+    job_->raw_images = DeviceBuffer(counted.used() + counted.used() / 8);
+    // Kernels read what lies beside the images, and do not use it. Lanes wait for this as for the program.
+    check(cudaMemsetAsync(job_->raw_images.data(), 0, job_->raw_images.size(), device_.uploads.get()),
+          "clearing memory");
+  }
+  Carver memory(job_->raw_images.data());
+  for (const Copied& c : copied) {
+    const auto* const source = reinterpret_cast<const std::byte*>(tasks[c.task].source);
+    std::byte* const place = memory.take_like(source, c.bytes);
+    job_->copies.add(source, place, c.bytes);
+    tasks[c.task].source = reinterpret_cast<const std::uint8_t*>(place);
+  }
   return tasks;
 }
 

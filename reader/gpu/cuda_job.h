@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "reader/gpu/batched_copies.h"
 #include "reader/gpu/cuda_device.h"
 #include "reader/gpu/cuda_memory.h"
 #include "reader/gpu/gds_arena.h"
@@ -14,7 +15,6 @@
 #include "reader/gpu/lane.h"
 #include "reader/gpu/pinned_arena.h"
 #include "reader/gpu/program_buffer.h"
-#include "reader/gpu/record_copies.h"
 #include "reader/gpu/registered_files.h"
 #include "reader/gpu/wave.h"
 #include "reader/gpu/wave_images.h"
@@ -31,7 +31,7 @@ struct DeviceState {
   std::size_t image_bytes = 0;  ///< most of it for a single image, for which a lane may grow
   RegisteredFiles files;
   std::unique_ptr<GdsFiles> gds;  ///< nullptr unless asked for
-  bool copies_records = false;    ///< JobMemory::copies may be used
+  bool copies_records = false;    ///< BatchedCopies may be used
   DeviceValueTables values;
 
   // Few streams in all: CUDA has eight queues by default, and streams that share one wait for each other.
@@ -46,12 +46,13 @@ struct DeviceState {
 /// The memory of a job, kept for later ones.
 struct JobMemory {
   ProgramBuffer program;
-  PinnedArena records;
-  std::unique_ptr<GdsArena> from_disk;  ///< records too, with GPUDirect Storage
+  PinnedArena pinned;                   ///< records that are not registered, and images that the host has made
+  std::unique_ptr<GdsArena> from_disk;  ///< with GPUDirect Storage
   PinnedBuffer damaged;                 ///< by sample: the first damaged segment, or kNotDamaged
   DeviceBuffer device_damaged;
-  RecordCopies copies;
-  DeviceBuffer images;  ///< where batches are decoded for another device
+  BatchedCopies copies;     ///< of raw images
+  DeviceBuffer raw_images;  ///< where they go
+  DeviceBuffer images;      ///< where batches are decoded for another device
   std::vector<ImagePlan> plans;
   std::vector<Wave> waves;
   Event begun;
@@ -93,11 +94,8 @@ class CudaJob final : public DeviceJob {
 
   JpegTask& jpeg(std::size_t index) const noexcept { return job_->program.host<JpegTask>(jpegs_)[index]; }
   std::byte* image(std::size_t index) const noexcept;
-  std::span<const std::byte> reachable(std::span<const std::byte> bytes);
   std::vector<LaneWave> place_waves();
   void place_images(LaneWave& placed, Wave& wave);
-  std::span<const std::byte> reachable(std::span<const std::byte> part, std::span<const std::byte> payload,
-                                       const PayloadPlace* file);
   std::vector<RawTask> make_raw_tasks();
   void write_program(const BatchLabels& labels);
   void upload();
@@ -109,6 +107,8 @@ class CudaJob final : public DeviceJob {
   void put_labels(const BatchLabels& labels);
   void finish_if_changed();
   void bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPlace* file);
+  void bring_pixels(ImagePlan& image, std::span<const std::byte> payload, const PayloadPlace* file);
+  std::span<const std::byte> reachable(std::span<const std::byte> bytes);
   void give_up() noexcept;
 
   DeviceState& device_;

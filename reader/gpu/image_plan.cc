@@ -68,8 +68,12 @@ bool plan_decoded(const RecordMeta& meta, const RecordBytes& bytes, const Sample
 }
 
 void place_jpeg(JpegTask& jpeg, const ImagePlan& image, ImageScratch scratch, ImagePlaces& places) {
-  places.entries = scratch.general.take_like(image.entries.data(), image.entries.size());
-  places.scan = scratch.general.take_like(image.scan.data(), image.scan.size());
+  const std::byte* entries = image.entries.data();
+  const std::byte* scan = image.scan.data();
+  if (!image.on_device) {
+    entries = places.entries = scratch.general.take_like(entries, image.entries.size());
+    scan = places.scan = scratch.general.take_like(scan, image.scan.size());
+  }
   jpeg.infos = scratch.general.take<SegmentInfo>(jpeg.segments());
   // For each segment its bytes, rounded at both ends, and 16 to read ahead.
   const std::size_t stream_bytes = (jpeg.scan_end - jpeg.scan_begin) + 32 * (std::size_t{jpeg.segments()} + 2);
@@ -80,8 +84,8 @@ void place_jpeg(JpegTask& jpeg, const ImagePlan& image, ImageScratch scratch, Im
     const std::size_t rows = std::size_t{jpeg.rows()} * frame.components[c].v * jpeg::kBlockSize;
     jpeg.planes[c].samples = scratch.general.take<std::uint8_t>(jpeg.planes[c].stride * rows);
   }
-  jpeg.index.entries = reinterpret_cast<const std::uint8_t*>(places.entries);
-  jpeg.scan = reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(places.scan) - jpeg.scan_begin);
+  jpeg.index.entries = reinterpret_cast<const std::uint8_t*>(entries);
+  jpeg.scan = reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(scan) - jpeg.scan_begin);
 }
 
 void place_stage(StageTask& stage, Carver& general) {
@@ -109,6 +113,7 @@ void ImagePlan::clear() noexcept {
   colors.clear();
   erasings.clear();
   host_image = nullptr;
+  on_device = false;
 }
 
 void plan_image(const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan, ImagePlan& image,
@@ -142,8 +147,9 @@ ImagePlaces place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_num
     place_jpeg(jpeg, image, scratch, places);
     image.stages.front().jpeg = jpeg_number;
   } else if (image.path == ImagePath::pixels) {
-    places.pixels = scratch.general.take_like(image.pixels.data(), image.pixels.size());
-    image.stages.front().rgb = reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(places.pixels) -
+    const std::byte* pixels = image.pixels.data();
+    if (!image.on_device) pixels = places.pixels = scratch.general.take_like(pixels, image.pixels.size());
+    image.stages.front().rgb = reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(pixels) -
                                                                      image.pixel_row * image.stages.front().rgb_stride);
   }
   for (std::size_t i = 0; i < image.stages.size(); ++i) {

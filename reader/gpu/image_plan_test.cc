@@ -199,6 +199,28 @@ TEST_CASE("image plan: of an image that is only cut out, from the first pixel to
   CHECK(image.pixels.size() == 39 * 120 + 90);
 }
 
+TEST_CASE("image plan: bytes that are on the device already are used where they are") {
+  const ImageRecord jpeg = jpeg_record(60, 50, 1);
+  ImagePlan image;
+  JpegTask task;
+  plan_image(jpeg.meta, jpeg.bytes(), plan_of({RandomResizedCrop{24}}, jpeg), image, task);
+  REQUIRE(image.path == ImagePath::jpeg);
+  const std::vector<std::byte> device(image.entries.size() + image.scan.size());
+  image.entries = std::span(device).first(image.entries.size());
+  image.scan = std::span(device).subspan(image.entries.size());
+  image.on_device = true;
+  std::vector<std::byte> memory(image.scratch.general + 256);
+  std::vector<std::byte> coefficients(image.scratch.coefficients + 256);
+  Carver general(memory.data());
+  Carver zeros(coefficients.data());
+  const ImagePlaces places = place_image(image, task, 0, {general, zeros}, nullptr);
+  CHECK(places.entries == nullptr);
+  CHECK(places.scan == nullptr);
+  CHECK(reinterpret_cast<const std::byte*>(task.index.entries) == image.entries.data());
+  CHECK(reinterpret_cast<const std::byte*>(task.scan) + task.scan_begin == image.scan.data());
+  CHECK(general.used() <= image.scratch.general);
+}
+
 TEST_CASE("image plan: pieces of memory do not overlap, and are as large as counted") {
   Random random(61);
   std::vector<ImageRecord> records;

@@ -1,8 +1,8 @@
-// Pinned host memory for the records of one batch in flight, which kernels read where it is.
+// Pinned host memory for one batch in flight: for its records, and for images that the host has made.
 //
 //   std::byte* place = arena.take(payload.size());    on any thread
-//   std::memcpy(place, payload.data(), payload.size());
-//   arena.reset();                                    when the kernels that read it have ended
+//   stream_copy(payload.data(), payload.size(), place);
+//   arena.reset();                                    when nothing of it is copied or read any more
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ class RegisteredWindows {
   std::uint64_t bytes() const noexcept;
 
  private:
-  std::vector<RegisteredWindow> spans_;       ///< by host address; windows that are neighbours for both are one
+  std::vector<RegisteredWindow> spans_;        ///< by host address; windows that are neighbours for both are one
   std::vector<std::uintptr_t> device_begins_;  ///< of all windows, ascending
 };
 

@@ -10,6 +10,9 @@ namespace imgpack::gpu {
 
 namespace {
 
+/// Smaller pieces are brought by a kernel: a copy costs the host about a microsecond.
+constexpr std::uint64_t kLeastCopy = 8192;
+
 /// Whole blocks of 16 bytes: that is what is read anyway, and what kernels may read of what was gathered.
 GatherRange whole_units(std::span<const std::byte> source, std::byte* destination) {
   const std::size_t before = gather_shift(source.data());
@@ -20,6 +23,7 @@ GatherRange whole_units(std::span<const std::byte> source, std::byte* destinatio
 }  // namespace
 
 void Wave::reset() {
+  copies_.clear();
   ranges_.clear();
   pieces_.clear();
   unstuff_.clear();
@@ -36,17 +40,29 @@ void Wave::reset() {
   depth_count_ = 0;
 }
 
-void Wave::add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number, const ImagePlaces& places) {
+void Wave::bring(std::span<const std::byte> source, std::byte* destination, const RegisteredFiles* copied) {
+  const GatherRange range = whole_units(source, destination);
+  if (copied != nullptr && range.bytes >= kLeastCopy && !copied->crosses_windows({range.source, range.bytes})) {
+    copies_.add(range.source, range.destination, range.bytes);
+  } else {
+    ranges_.push_back(range);
+  }
+}
+
+void Wave::add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number, const ImagePlaces& places,
+               const RegisteredFiles* copied) {
   if (image.path == ImagePath::jpeg) {
-    ranges_.push_back(whole_units(image.entries, places.entries));
-    ranges_.push_back(whole_units(image.scan, places.scan));
+    if (!image.on_device) {
+      bring(image.entries, places.entries, copied);
+      bring(image.scan, places.scan, copied);
+    }
     unstuff_.add(jpeg_number, ceil_div(jpeg.segments(), kUnstuffSegments));
     entropy_.add(jpeg_number, ceil_div(jpeg.segments(), kEntropySegments));
     std::uint32_t groups = 0;
     for (std::uint32_t c = 0; c < jpeg.index.frame.component_count; ++c) groups += jpeg.block_groups(c);
     inverse_.add(jpeg_number, ceil_div(groups, kInverseGroups));
-  } else {
-    ranges_.push_back(whole_units(image.pixels, places.pixels));
+  } else if (!image.on_device) {
+    bring(image.pixels, places.pixels, copied);
   }
   for (std::size_t i = 0; i < image.stages.size(); ++i) {
     add_stage(image.stages[i], i, image.has_colors(i) ? &image.colors[i] : nullptr);
@@ -113,8 +129,9 @@ void Wave::patch(const ProgramBuffer& program) {
 }
 
 void Wave::launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, int gather_blocks,
-                  LeftSegments left, std::uint32_t* damaged, cudaStream_t stream) const {
+                  LeftSegments left, std::uint32_t* damaged, cudaStream_t stream) {
   const auto* const stages = program.device<StageTask>(stages_place_);
+  copies_.queue(stream);
   launch_gather(program.device<GatherRange>(ranges_place_), program.device<GatherPiece>(pieces_place_),
                 static_cast<std::uint32_t>(pieces_.size()), stream, gather_blocks);
   launch_axes(stages, static_cast<std::uint32_t>(stages_.size()), stream);

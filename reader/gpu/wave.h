@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "reader/gpu/batched_copies.h"
 #include "reader/gpu/gather_pieces.h"
 #include "reader/gpu/image_plan.h"
 #include "reader/gpu/kernels/finish_image.h"
@@ -11,6 +12,7 @@
 #include "reader/gpu/kernels/value_tables.h"
 #include "reader/gpu/program/work_list.h"
 #include "reader/gpu/program_buffer.h"
+#include "reader/gpu/registered_files.h"
 
 namespace imgpack::gpu {
 
@@ -18,15 +20,17 @@ namespace imgpack::gpu {
 class Wave {
  public:
   void reset();
-  /// Adds an image of ImagePath::jpeg or pixels, whose tasks are complete, and where its bytes go.
-  void add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number, const ImagePlaces& places);
+  /// Adds an image of ImagePath::jpeg or pixels, whose tasks are complete, and where its bytes go. `copied`: what copy
+  /// engines may copy from, besides pinned memory; nullptr: kernels read everything.
+  void add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number, const ImagePlaces& places,
+           const RegisteredFiles* copied);
   /// Axes that the host computes go into the program as well. Before ProgramBuffer::settle(); afterwards patch().
   void write(ProgramBuffer& program);
   void patch(const ProgramBuffer& program);
   /// Queues everything. `gather_blocks`: as launch_gather() takes it. `left`: room for all segments and a count;
   /// `damaged`: by sample. Throws io.
   void launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, int gather_blocks,
-              LeftSegments left, std::uint32_t* damaged, cudaStream_t stream) const;
+              LeftSegments left, std::uint32_t* damaged, cudaStream_t stream);
 
  private:
   /// The stages of one number, of all images that have it.
@@ -37,9 +41,11 @@ class Wave {
     ProgramBuffer::Place horizontal_place, vertical_place, finishes_place;
   };
 
+  void bring(std::span<const std::byte> source, std::byte* destination, const RegisteredFiles* copied);
   void add_stage(const StageTask& stage, std::size_t depth, const std::vector<ColorOp>* colors);
 
-  std::vector<GatherRange> ranges_;
+  BatchedCopies copies_;
+  std::vector<GatherRange> ranges_;  ///< that a kernel copies
   std::vector<GatherPiece> pieces_;
   WorkList unstuff_;
   WorkList entropy_;

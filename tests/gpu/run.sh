@@ -55,7 +55,7 @@ measure() {
 }
 
 measure transport "$build_dir/benchmarks/gpu_transport_benchmark" \
-  --gigabytes "${IMGPACK_GPU_GIGABYTES:-2}" --folder "${IMGPACK_GPU_FOLDER:-/tmp}" --blocks 0 66 132
+  --gigabytes "${IMGPACK_GPU_GIGABYTES:-2}" --folder "${IMGPACK_GPU_FOLDER:-/tmp}" --blocks 0 132
 
 # loaders NAME ARGUMENTS...: as measure, of gpu_loader_benchmark.
 loaders() {
@@ -84,6 +84,7 @@ if [[ -n $images ]]; then
   loaders raw-pinned-256 "$work/raw.rec" --threads 8 --transport pinned --transform raw
   if (($(nvidia-smi -L | wc -l) >= 2)); then
     loaders random-256-x2 "$work/jpeg.rec" --threads 2 --devices 2
+    loaders random-1024-x2 "$work/jpeg.rec" --batch 1024 --threads 2 --devices 2
   fi
   if "$python" -c 'import sys, torch, torchvision, imgpack; sys.exit(not torch.cuda.is_available())' 2> /dev/null; then
     measure training "$python" "$source_dir/benchmarks/gpu_training.py" "$work/jpeg.rec" --images "$work/images/train"
@@ -96,7 +97,7 @@ if [[ -n $images ]]; then
     echo "== nvjpeg: not built, as CMake found no nvJPEG"
   fi
   if "$python" -c 'import sys, torch, torchvision; sys.exit(not torch.cuda.is_available())' 2> /dev/null; then
-    measure pytorch "$python" "$source_dir/benchmarks/gpu_baselines.py" "$images"
+    measure pytorch "$python" "$source_dir/benchmarks/gpu_baselines.py" "$images" --raw-gigabytes 2
   else
     echo "== pytorch: $python has no torch and torchvision that see the GPU"
   fi

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 WANTED = {
-    "loader-random-256": "130,000",
-    "loader-random-1024": "200,000, better 300,000",
+    "loader-random-256": "130,000, under 1 core and 1,000 MB",
+    "loader-random-1024": "200,000, better 300,000, under 1 core",
 }
 
 
@@ -25,10 +25,14 @@ def main():
         megabytes = data.get("device_mb", data.get("device_bytes", 0) / 1e6)
         print(f"{path.stem:<34} {data['images_per_second']:>10,.0f} {data['cpu_cores']:>10.2f} {megabytes:>10,.0f}   "
               f"{WANTED.get(path.stem, '')}")
-    one, two = read(folder, "loader-random-256"), read(folder, "loader-random-256-x2")
-    if one and two:
-        print(f"{'two GPUs beside one':<34} {two['images_per_second'] / one['images_per_second']:>10.2f} times"
-              f"{'':>18}1.9 times")
+    for batch in (256, 1024):
+        one, two = read(folder, f"loader-random-{batch}"), read(folder, f"loader-random-{batch}-x2")
+        if one and two:
+            name = f"two GPUs beside one, batch {batch}"
+            print(f"{name:<34} {two['images_per_second'] / one['images_per_second']:>10.2f} times{'':>18}1.9 times")
+    for way in (read(folder, "transport") or {}).get("results", []):
+        name = f"{way['way']}, batch {way['batch']}" + (f", {way['threads']} threads" if way["threads"] else "")
+        print(f"{name:<44.44} {way['gb_per_s']:>5.1f} GB/s {way['of_peak']:>7.1%} of the peak, {way['cpu_cores']:.2f} cores")
     for name in ("nvjpeg", "pytorch"):
         data = read(folder, name)
         for result in (data or {}).get("results", []):
