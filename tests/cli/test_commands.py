@@ -323,7 +323,8 @@ def test_standard_output_is_pure(images, packed, tmp_path):
     ["build", "a", "b", "--jpeg", "fast"], ["verify", "--decode"], ["extract", "a", "b", "--pixels", "jpeg"],
     ["bench"], ["bench", "a", "--measure", "speed"], ["bench", "a", "--measure", "train"], ["bench", "a", "--step-ms", "5"],
     ["bench", "a", "--seconds", "0"], ["bench", "a", "--rounds", "0"], ["bench", "a", "--plot", "x.png"],
-    ["bench", "a", "--device", "tpu"], ["bench", "a", "--baseline", "b"], ["doctor", "a"], ["view", "a", "-o", "b.gif"], ["view"], ["merge", "a", "b", "--format", "rec"], ["build", "a", "b", "--align", "7"],
+    ["bench", "a", "--device", "tpu"], ["bench", "a", "--baseline", "b"], ["doctor"],
+    ["doctor", "a", "--rounds", "0"], ["doctor", "a", "--step-ms", "1", "--step-command", "b"], ["view", "a", "-o", "b.gif"], ["view"], ["merge", "a", "b", "--format", "rec"], ["build", "a", "b", "--align", "7"],
     ["verify", "a", "b", "--source", "c"], ["completion", "csh"], ["build", "a", "b", "--metadata", "x"]], ids=" ".join)
 def test_wrong_usage(arguments, tmp_path):
     error = imgpack_json(*arguments, code=2, cwd=tmp_path)["error"]
