@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codec/image_header.h"
+#include "codec/image_name.h"
 #include "formats/text.h"
 #include "imgpack/error.h"
 #include "packer/sources/text.h"

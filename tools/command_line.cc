@@ -88,6 +88,8 @@ void declare(CLI::App& app, Session& session, bool& wants_version) {
   add_extract(app, session);
   add_convert(app, session);
   add_merge(app, session);
+  add_bench(app, session);
+  add_doctor(app, session);
   add_view(app, session);
   add_completion(app, session);
   app.footer("Exit codes: 0 success; 1 damaged data or refused files; 2 wrong usage; 3 the machine failed.");

@@ -46,6 +46,8 @@ void add_ls(CLI::App& app, Session& session);
 void add_extract(CLI::App& app, Session& session);
 void add_convert(CLI::App& app, Session& session);
 void add_merge(CLI::App& app, Session& session);
+void add_bench(CLI::App& app, Session& session);
+void add_doctor(CLI::App& app, Session& session);
 void add_view(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 

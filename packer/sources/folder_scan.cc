@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "codec/image_name.h"
 #include "formats/text.h"
 #include "packer/sources/containers.h"
 #include "packer/sources/folder_filler.h"

@@ -1,19 +1,10 @@
 #include "packer/sources/text.h"
 
-#include <algorithm>
-#include <array>
 #include <system_error>
 
 #include <fmt/format.h>
 
 namespace imgpack {
-
-namespace {
-
-constexpr std::array<std::string_view, 13> kImageExtensions = {
-    ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp", ".gif", ".dib"};
-
-}  // namespace
 
 std::string printable(std::string_view text) {
   std::string out;
@@ -42,13 +33,6 @@ std::string ascii_lower(std::string_view text) {
     if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
   }
   return out;
-}
-
-bool has_image_name(std::string_view name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return false;
-  const std::string extension = ascii_lower(name.substr(dot));
-  return std::find(kImageExtensions.begin(), kImageExtensions.end(), extension) != kImageExtensions.end();
 }
 
 }  // namespace imgpack

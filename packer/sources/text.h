@@ -27,8 +27,4 @@ inline bool is_file(const std::filesystem::path& path) noexcept {
 /// ASCII letters in lower case, whatever the locale; other bytes as they are.
 std::string ascii_lower(std::string_view text);
 
-/// Whether a file with that name claims to be an image (extensions that torchvision's ImageFolder takes, and a few
-/// more). What it is, only its content shows.
-bool has_image_name(std::string_view name);
-
 }  // namespace imgpack

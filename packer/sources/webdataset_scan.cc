@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "codec/image_name.h"
 #include "imgpack/error.h"
 #include "packer/sources/scans.h"
 #include "packer/sources/shard_files.h"

@@ -13,7 +13,7 @@ from imgpack_cli import (COMMAND, EXTENSIONS, FORMATS, companions, files_below, 
                          start)
 
 RECORDS = 24
-SUBCOMMANDS = ["build", "verify", "info", "ls", "extract", "convert", "merge", "view", "completion"]
+SUBCOMMANDS = ["build", "verify", "info", "ls", "extract", "convert", "merge", "bench", "doctor", "view", "completion"]
 
 
 # build, verify, extract
@@ -309,7 +309,8 @@ def test_standard_output_is_pure(images, packed, tmp_path):
     assert imgpack("build", images, tmp_path / "b.rec").err == ""
     for arguments in (["build", images, tmp_path / "c.rec"], ["verify", packed["rec"]], ["info", packed["rec"]],
                       ["extract", packed["rec"], tmp_path / "d"], ["convert", packed["rec"], tmp_path / "e.rec"],
-                      ["merge", tmp_path / "f", packed["rec"]]):
+                      ["merge", tmp_path / "f", packed["rec"]],
+                      ["bench", packed["rec"], "--measure", "seq", "--seconds", "0.01", "--rounds", "1"]):
         quiet = imgpack(*arguments, "--quiet")
         assert (quiet.out, quiet.err) == (b"", "")
 
@@ -320,7 +321,10 @@ def test_standard_output_is_pure(images, packed, tmp_path):
     ["build", "a", "b", "--shards", "2", "--shard", "0/2"], ["build", "a", "b", "--format", "zip"],
     ["build", "a", "b", "--encode", "png"], ["build", "a", "b", "--resize", "256"], ["build", "a", "b", "--zstd", "3"],
     ["build", "a", "b", "--jpeg", "fast"], ["verify", "--decode"], ["extract", "a", "b", "--pixels", "jpeg"],
-    ["bench", "a"], ["doctor", "a"], ["view", "a", "-o", "b.gif"], ["view"], ["merge", "a", "b", "--format", "rec"], ["build", "a", "b", "--align", "7"],
+    ["bench"], ["bench", "a", "--measure", "speed"], ["bench", "a", "--measure", "train"], ["bench", "a", "--step-ms", "5"],
+    ["bench", "a", "--seconds", "0"], ["bench", "a", "--rounds", "0"], ["bench", "a", "--plot", "x.png"],
+    ["bench", "a", "--device", "tpu"], ["bench", "a", "--baseline", "b"], ["doctor"],
+    ["doctor", "a", "--rounds", "0"], ["doctor", "a", "--step-ms", "1", "--step-command", "b"], ["view", "a", "-o", "b.gif"], ["view"], ["merge", "a", "b", "--format", "rec"], ["build", "a", "b", "--align", "7"],
     ["verify", "a", "b", "--source", "c"], ["completion", "csh"], ["build", "a", "b", "--metadata", "x"]], ids=" ".join)
 def test_wrong_usage(arguments, tmp_path):
     error = imgpack_json(*arguments, code=2, cwd=tmp_path)["error"]
@@ -340,7 +344,8 @@ def test_things_that_are_not_there(images, packed, tmp_path):
     absent = tmp_path / "absent"
     for arguments in (["build", absent, tmp_path / "a.rec"], ["info", absent], ["ls", absent], ["verify", absent],
                       ["extract", absent, tmp_path / "d"], ["convert", absent, tmp_path / "a.rec"],
-                      ["merge", tmp_path / "m", packed["rec"], absent], ["ls", packed["rec"], "--split", "nope"],
+                      ["merge", tmp_path / "m", packed["rec"], absent], ["bench", packed["rec"], absent],
+                      ["bench", packed["rec"], "--split", "nope"], ["ls", packed["rec"], "--split", "nope"],
                       ["ls", packed["rec"], "--class", "nope"], ["build", images, absent / "deeper/a.rec"],
                       ["verify", packed["rec"], "--source", absent]):
         document = imgpack_json(*arguments, code=2)
@@ -423,11 +428,12 @@ def complete(script, *words):
 def test_bash_completion(tmp_path):
     script = tmp_path / "completion.bash"
     script.write_bytes(imgpack("completion", "bash").out)
-    assert complete(script, "imgpack", "b") == ["build"]
+    assert complete(script, "imgpack", "b") == ["build", "bench"]
     assert set(SUBCOMMANDS) <= set(complete(script, "imgpack", ""))
     assert complete(script, "imgpack", "build", "--sha") == ["--shards", "--shard-size", "--shard"]
     assert complete(script, "imgpack", "build", "--format", "t") == ["tfrecord"]
     assert complete(script, "imgpack", "build", "--on-error", "") == ["stop", "skip"]
+    assert complete(script, "imgpack", "bench", "--measure", "r") == ["random"]
     assert complete(script, "imgpack", "completion", "z") == ["zsh"]
 
 

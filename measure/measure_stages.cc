@@ -1,0 +1,145 @@
+#include <atomic>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "codec/jpeg/index_builder.h"
+#include "imgpack/error.h"
+#include "measure/cold_cache.h"
+#include "measure/look_at.h"
+#include "measure/parallel_run.h"
+#include "measure/stages.h"
+#include "mmap/byte_buffer.h"
+#include "mmap/paths.h"
+#include "mmap/unbuffered_file.h"
+#include "reader/random/random_stream.h"
+#include "reader/sampling/permutation.h"
+
+namespace imgpack::measure {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Images in random orders without end, shared by threads.
+class SharedOrder {
+ public:
+  SharedOrder(std::uint64_t size, std::uint64_t seed)
+      : size_(size), order_(size, random_key(seed, 0, RandomPurpose::order)) {}
+
+  /// Nothing after one pass, if there is to be only one.
+  std::optional<std::uint64_t> next(bool single_pass) {
+    const std::uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
+    if (single_pass && number >= size_) return std::nullopt;
+    return order_(number % size_);
+  }
+
+ private:
+  const std::uint64_t size_;
+  const Permutation order_;
+  std::atomic<std::uint64_t> next_ = 0;
+};
+
+/// The files that a dataset's payloads lie in, for one thread.
+class DiskFiles {
+ public:
+  std::uint64_t read(const PayloadPlace& place) {
+    const UnbufferedFile& file = open(*place.file);
+    const std::size_t needed = file.buffer_size(place.size);
+    if (needed > buffer_.bytes().size()) buffer_ = AlignedBuffer(needed * 2, file.alignment());
+    return look_at(file.read(place.offset, place.size, buffer_));
+  }
+  const UnbufferedFile& open(const fs::path& path) {
+    const auto found = files_.find(path);
+    if (found != files_.end()) return found->second;
+    return files_.emplace(path, UnbufferedFile::open(path)).first->second;
+  }
+
+ private:
+  std::map<fs::path, UnbufferedFile> files_;
+  AlignedBuffer buffer_;
+};
+
+/// The files, if not all of them can be read past the page cache.
+std::vector<fs::path> buffered_files(const PackedImages& images) {
+  std::vector<fs::path> paths;
+  DiskFiles files;
+  for (std::uint64_t i = 0; i < images.size(); i += std::max<std::uint64_t>(1, images.size() / 1000)) {
+    const fs::path& path = *images.store().place(images.record(i)).file;
+    if (!files.open(path).direct() && (paths.empty() || paths.back() != path)) paths.push_back(path);
+  }
+  return paths;
+}
+
+}  // namespace
+
+PackedImages::PackedImages(const std::string& name, const std::string& split)
+    : dataset_(Dataset::open(name)), ranges_(dataset_.select(split)) {
+  for (const RecordRange& range : ranges_) {
+    size_ += range.size();
+    for (std::uint64_t i = range.begin; i < range.end; ++i) {
+      const RecordMeta meta = dataset_.store().meta(i);
+      payload_bytes_ += meta.payload_size;
+      jpegs_ += meta.codec == Codec::jpeg ? 1 : 0;
+    }
+  }
+  if (size_ == 0) throw Error(ErrorCode::invalid_argument, "it has no images", in_file(dataset_.path()));
+}
+
+std::uint64_t PackedImages::record(std::uint64_t index) const noexcept {
+  for (const RecordRange& range : ranges_) {
+    if (index < range.size()) return range.begin + index;
+    index -= range.size();
+  }
+  return 0;
+}
+
+MeasureRun measure_disk(const PackedImages& images, const MeasureOptions& options, std::uint64_t seed) {
+  const std::vector<fs::path> buffered = buffered_files(images);
+  if (!buffered.empty()) evict(buffered);
+  const bool single_pass = !buffered.empty();
+  SharedOrder order(images.size(), seed);
+  return run_in_parallel(options.threads, options, [&](unsigned, const RunClock& clock) {
+    DiskFiles files;
+    MeasureRun run;
+    while (!clock.over()) {
+      const std::optional<std::uint64_t> index = order.next(single_pass);
+      if (!index) break;
+      run.bytes += files.read(images.store().place(images.record(*index)));
+      ++run.samples;
+    }
+    return run;
+  });
+}
+
+MeasureRun measure_memory(const PackedImages& images, const MeasureOptions& options, std::uint64_t seed) {
+  SharedOrder order(images.size(), seed);
+  return run_in_parallel(options.threads, options, [&](unsigned, const RunClock& clock) {
+    MeasureRun run;
+    while (!clock.over()) {
+      run.bytes += look_at(images.store().bytes(images.record(*order.next(false))).payload);
+      ++run.samples;
+    }
+    return run;
+  });
+}
+
+MeasureRun measure_entropy(const PackedImages& images, const MeasureOptions& options, std::uint64_t seed) {
+  SharedOrder order(images.size(), seed);
+  return run_in_parallel(options.threads, options, [&](unsigned, const RunClock& clock) {
+    jpeg::IndexBuilder builder;
+    ByteBuffer index;
+    MeasureRun run;
+    while (!clock.over()) {
+      const std::uint64_t record = images.record(*order.next(false));
+      if (images.store().meta(record).codec != Codec::jpeg) continue;
+      const std::span<const std::byte> payload = images.store().bytes(record).payload;
+      builder.build(payload, {}, index);
+      run.bytes += payload.size();
+      ++run.samples;
+    }
+    return run;
+  });
+}
+
+}  // namespace imgpack::measure
