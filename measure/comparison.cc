@@ -65,6 +65,12 @@ Summary Row::byte_rates() const {
       runs, [](const MeasureRun& run) { return run.seconds > 0 ? static_cast<double>(run.bytes) / run.seconds : 0; });
 }
 
+Summary Row::cpu_costs() const {
+  return summary_of(runs, [](const MeasureRun& run) {
+    return run.samples > 0 ? run.cpu_seconds / static_cast<double>(run.samples) : 0;
+  });
+}
+
 const RowRun& Row::typical() const {
   std::vector<const RowRun*> sorted;
   for (const RowRun& run : runs) sorted.push_back(&run);

@@ -45,6 +45,7 @@ struct Row {
   bool measured() const noexcept { return !runs.empty() && !failure; }
   Summary rates() const;       ///< of the runs' samples a second
   Summary byte_rates() const;  ///< of the runs' bytes a second
+  Summary cpu_costs() const;   ///< of the runs' CPU seconds a sample
   /// The run whose rate is the median, or the next above it. REQUIRES: there are runs.
   const RowRun& typical() const;
   /// What evicting has left in the worst run; nothing if not cold.

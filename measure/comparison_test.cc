@@ -70,6 +70,7 @@ TEST_CASE("rows are ordered by measure, then by subject") {
     CHECK(rows[i].rates().count == 3);
     CHECK(rows[i].rates().median > 0);
     CHECK(rows[i].byte_rates().median > 0);
+    CHECK(rows[i].cpu_costs().median > 0);
     CHECK(rows[i].typical().run.rate() == rows[i].rates().median);
     CHECK_FALSE(rows[i].worst_eviction().has_value());
   }

@@ -46,7 +46,8 @@ struct Task {
   std::uint64_t epoch = 0;
   std::uint64_t record = 0;
   Slot* slot = nullptr;
-  std::uint32_t index = 0;  ///< in the batch
+  std::uint32_t index = 0;   ///< in the batch
+  std::uint32_t images = 0;  ///< of the batch
 };
 
 ImageSize one_size(const Augmenter& augmenter) {
@@ -92,9 +93,12 @@ struct LooseLoader::State {
     const std::uint64_t epoch = open_batch / batches_an_epoch;
     const std::uint64_t position = open_batch % batches_an_epoch * options.batch_size + next_index;
     const Permutation order(files->size(), random_key(options.seed, epoch, RandomPurpose::order));
-    const Task task{
-        .epoch = epoch, .record = order(position), .slot = &slots[open_batch % kSlots], .index = next_index};
-    if (++next_index == size_of_batch(open_batch)) {
+    const Task task{.epoch = epoch,
+                    .record = order(position),
+                    .slot = &slots[open_batch % kSlots],
+                    .index = next_index,
+                    .images = size_of_batch(open_batch)};
+    if (++next_index == task.images) {
       next_index = 0;
       ++open_batch;
     }
@@ -179,8 +183,7 @@ void work(State& state) noexcept {
       const std::uint64_t bytes = worker.make(task);
       state.bytes_read.fetch_add(bytes, std::memory_order_relaxed);
       lock.lock();
-      ++task.slot->done;
-      state.full.notify_one();
+      if (++task.slot->done == task.images) state.full.notify_one();
     }
   } catch (...) {
     if (!lock.owns_lock()) lock.lock();

@@ -60,7 +60,7 @@ MeasureRun measure_batches(Measure measure, const MeasureContext& context) {
     ++run.steps;
     run.work_seconds += work_on_batch(step_seconds, options);
   }
-  run.seconds = clock.seconds();
+  clock.stop(run);
   run.bytes = stream->bytes_read() - bytes_before;
   run.transport = stream->transport();
   return run;

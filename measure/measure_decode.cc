@@ -28,7 +28,7 @@ MeasureRun measure_decode(const MeasureContext& context) {
     run.bytes += bytes.payload.size();
     ++run.samples;
   }
-  run.seconds = clock.seconds();
+  clock.stop(run);
   return run;
 }
 

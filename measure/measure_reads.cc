@@ -29,7 +29,7 @@ MeasureRun measure_open(const MeasureContext& context) {
     run.bytes += context.subject.read_first();
     ++run.samples;
   } while (!context.options.single_pass && !clock.over());
-  run.seconds = clock.seconds();
+  clock.stop(run);
   return run;
 }
 
@@ -46,7 +46,7 @@ MeasureRun measure_seq(const MeasureContext& context) {
       count_read(*subject, index, buffer, run);
     }
   } while (!context.options.single_pass && !clock.over());
-  run.seconds = clock.seconds();
+  clock.stop(run);
   return run;
 }
 
@@ -61,7 +61,7 @@ MeasureRun measure_random(const MeasureContext& context) {
     if (!index) break;
     count_read(*subject, *index, buffer, run);
   }
-  run.seconds = clock.seconds();
+  clock.stop(run);
   return run;
 }
 

@@ -64,6 +64,7 @@ struct MeasureRun {
   std::uint64_t samples = 0;
   std::uint64_t bytes = 0;  ///< of images as they are stored, which were read for the samples
   double seconds = 0;
+  double cpu_seconds = 0;   ///< of all threads of the process meanwhile: steadier where others use the machine
   std::uint64_t steps = 0;  ///< batches
   double work_seconds = 0;  ///< of the consumer; the rest of `seconds` it waited
   std::string transport;    ///< of the loader: how records come to a CUDA device

@@ -77,6 +77,7 @@ TEST_CASE("a single pass reads every image once, whatever the subject") {
       CHECK(result.steps == (is_loading(measure) ? 5 : 0));
       CHECK(result.seconds > 0);
       CHECK(result.rate() > 0);
+      CHECK(result.cpu_seconds > 0);
     }
     const MeasureRun opened = run(Measure::open, *subject, one_pass());
     CHECK(opened.samples == 1);

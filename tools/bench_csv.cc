@@ -42,7 +42,8 @@ class CsvLine {
 
 constexpr std::string_view kCsvHeader =
     "measure,file,kind,Dataloader,Disk,GPU,Batch size,Time(s),Steps,Samples/s,Speed,GPU Efficiency,unit,rounds,"
-    "lower quartile,upper quartile,spread,noisy,bytes/s,cold,resident before,resident after,total bytes,note\r\n";
+    "lower quartile,upper quartile,spread,noisy,bytes/s,CPU us/sample,cold,resident before,resident after,total "
+    "bytes,note\r\n";
 
 template <class Value>
 std::optional<Value> only_if(bool condition, Value value) {
@@ -76,6 +77,7 @@ std::string csv_line(const BenchReport& report, const Row& row) {
   line.add(only_if(measured, rates.spread()));
   line.add(measured ? (is_noisy(rates) ? "yes" : "no") : "");
   line.add(only_if(measured, row.byte_rates().median));
+  line.add(only_if(measured, row.cpu_costs().median * 1e6));
   line.add(!report.options.cold ? "no" : eviction && eviction->complete() ? "yes" : "not possible");
   line.add(only_if(eviction.has_value(), eviction ? eviction->after.resident_bytes : 0));
   line.add(

@@ -77,10 +77,11 @@ Json eviction_json(const Row& row) {
 Json runs_json(const Row& row) {
   Json runs = Json::array();
   for (const measure::RowRun& item : row.runs) {
-    Json json = {{"samples", item.run.samples},           {"bytes", item.run.bytes},
-                 {"seconds", item.run.seconds},           {"steps", item.run.steps},
-                 {"work_seconds", item.run.work_seconds}, {"evicted_from_bytes", nullptr},
-                 {"resident_before_bytes", nullptr},      {"resident_after_bytes", nullptr}};
+    Json json = {{"samples", item.run.samples},    {"bytes", item.run.bytes},
+                 {"seconds", item.run.seconds},    {"cpu_seconds", item.run.cpu_seconds},
+                 {"steps", item.run.steps},        {"work_seconds", item.run.work_seconds},
+                 {"evicted_from_bytes", nullptr},  {"resident_before_bytes", nullptr},
+                 {"resident_after_bytes", nullptr}};
     if (item.eviction) {
       json["evicted_from_bytes"] = item.eviction->before.resident_bytes;
       json["resident_before_bytes"] = item.eviction->after.resident_bytes;
@@ -117,6 +118,7 @@ Json row_json(const BenchReport& report, const Row& row) {
           {"unit", unit_of(row.measure)},
           {"rate", row.measured() ? rate_json(row) : Json(nullptr)},
           {"bytes_per_second", row.measured() ? Json(row.byte_rates().median) : Json(nullptr)},
+          {"cpu_us_per_sample", row.measured() ? Json(row.cpu_costs().median * 1e6) : Json(nullptr)},
           {"speed", nullable(speed)},
           {"speed_is_clear", speed ? Json(report.speed_is_clear(row)) : Json(nullptr)},
           {"cold", eviction_json(row)},

@@ -75,9 +75,10 @@ void add_line(TextTable& table, const BenchReport& report, const Row& row) {
   if (row.measured()) {
     const measure::Summary rates = row.rates();
     cells.insert(cells.end(), {rate_number(rates.median), std::string(unit_of(row.measure)), quartiles_text(rates),
-                               spread_text(rates), fmt::format("{:.1f}", row.byte_rates().median / 1e6)});
+                               spread_text(rates), fmt::format("{:.1f}", row.byte_rates().median / 1e6),
+                               rate_number(row.cpu_costs().median * 1e6)});
   } else {
-    cells.insert(cells.end(), {"-", "", "", "", ""});
+    cells.insert(cells.end(), {"-", "", "", "", "", ""});
   }
   cells.insert(cells.end(),
                {speed_text(report, row), std::string(to_string(subject.storage.kind)), residency_text(row)});
@@ -85,8 +86,8 @@ void add_line(TextTable& table, const BenchReport& report, const Row& row) {
 }
 
 std::string rates_table(const BenchReport& report) {
-  TextTable table({"measure", "file", "kind", ">median", "unit", ">quartiles", ">spread", ">MB/s", ">speed", "disk",
-                   "in memory before -> after"});
+  TextTable table({"measure", "file", "kind", ">median", "unit", ">quartiles", ">spread", ">MB/s", ">CPU us", ">speed",
+                   "disk", "in memory before -> after"});
   for (const Row& row : report.rows) add_line(table, report, row);
   return table.text();
 }
@@ -175,8 +176,8 @@ std::string bench_table(const BenchReport& report) {
     text += "\n" + loading_table(report);
   }
   const std::string notes = row_notes(report) + warm_notes(report) + noise_notes(report);
-  text += fmt::format("\nspeed: relative to {}; {} in all\n", printable(report.subjects[report.baseline].label),
-                      duration_text(report.seconds));
+  text += fmt::format("\nspeed: relative to {}; CPU us: microseconds of processor time a sample; {} in all\n",
+                      printable(report.subjects[report.baseline].label), duration_text(report.seconds));
   return text + notes;
 }
 

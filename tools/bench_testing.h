@@ -16,6 +16,7 @@ inline measure::Row row_with_rates(measure::Measure measure, std::size_t subject
     run.run.samples = static_cast<std::uint64_t>(rate * 2);
     run.run.bytes = run.run.samples * 100;
     run.run.seconds = 2;
+    run.run.cpu_seconds = 1;
     run.run.steps = 3;
     run.run.work_seconds = measure == measure::Measure::train ? 1.5 : 0;
     row.runs.push_back(run);

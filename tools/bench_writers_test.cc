@@ -70,6 +70,7 @@ TEST_CASE("JSON: figures where there are any, null and a reason elsewhere") {
   CHECK(random["rate"]["upper"] == 220);
   CHECK(random["rate"]["rounds"] == 5);
   CHECK(random["bytes_per_second"] == 21000);
+  CHECK(random["cpu_us_per_sample"].get<double>() == doctest::Approx(1e6 / 420));
   CHECK(random["speed"].get<double>() == doctest::Approx(210.0 / 102));
   CHECK(random["speed_is_clear"] == true);
   CHECK(random["loading"].is_null());
@@ -122,6 +123,7 @@ TEST_CASE("CSV: a line a row, whatever names contain") {
   CHECK(value(1, "file") == "y/b, \"<c>\" & 'd'");
   CHECK(value(0, "Samples/s") == "210");
   CHECK(value(0, "Speed") == "2.05882");
+  CHECK(value(0, "CPU us/sample") == "2380.95");
   CHECK(value(0, "cold") == "not possible");
   CHECK(value(0, "resident before") == "40");
   CHECK(value(1, "cold") == "yes");
@@ -137,10 +139,10 @@ TEST_CASE("CSV: a line a row, whatever names contain") {
 
 TEST_CASE("table: all rows, the columns of training, and what to think of it") {
   const std::string text = bench_table(sample_report());
-  for (const char* part :
-       {"4 CPUs (Some CPU), load 0.25 before and 1.50 after, NVIDIA A", "5 rounds of 1 s", "warm",
-        "a.rec: rec, 10 images, 1.0 kB, on NVMe nvme0n1 (xfs)", "2.06x", "1.00x", "Dataloader", "GPU Efficiency",
-        "75.0 %", "gpu of a.rec: no GPU", "25.0 % of its bytes were in memory", "speed: relative to b, "}) {
+  for (const char* part : {"4 CPUs (Some CPU), load 0.25 before and 1.50 after, NVIDIA A", "5 rounds of 1 s", "warm",
+                           "a.rec: rec, 10 images, 1.0 kB, on NVMe nvme0n1 (xfs)", "2.06x", "CPU us", "2,381", "1.00x",
+                           "Dataloader", "GPU Efficiency", "75.0 %", "gpu of a.rec: no GPU",
+                           "25.0 % of its bytes were in memory", "speed: relative to b, "}) {
     CAPTURE(part);
     CHECK(has(text, part));
   }

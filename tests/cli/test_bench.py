@@ -62,9 +62,9 @@ def test_every_measure_of_every_file_is_a_row(document, subjects):
         assert 0 < rate["least"] <= rate["lower"] <= rate["median"] <= rate["upper"] <= rate["most"]
         assert rate["rounds"] == len(row["runs"]) == 2
         assert rate["noisy"] is (rate["spread"] > 0.1)
-        assert row["bytes_per_second"] > 0 and row["cold"] is None
+        assert row["bytes_per_second"] > 0 and row["cpu_us_per_sample"] > 0 and row["cold"] is None
         for run in row["runs"]:
-            assert set(run) == {"samples", "bytes", "seconds", "steps", "work_seconds", "evicted_from_bytes",
+            assert set(run) == {"samples", "bytes", "seconds", "cpu_seconds", "steps", "work_seconds", "evicted_from_bytes",
                                 "resident_before_bytes", "resident_after_bytes"}
             assert run["samples"] > 0 and run["seconds"] > 0
             assert run["resident_before_bytes"] is None
