@@ -7,26 +7,14 @@
 
 #include "tests/support/files.h"
 #include "tests/support/images.h"
+#include "tests/support/thrown.h"
 
 namespace imgpack::measure {
 
 namespace fs = std::filesystem;
+using testing::code_of;
 using testing::TempDir;
 using testing::write_file;
-
-namespace {
-
-ErrorCode code_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  return ErrorCode::io;
-}
-
-}  // namespace
 
 TEST_CASE("images are listed by name, with their folders as labels") {
   const TempDir folder;

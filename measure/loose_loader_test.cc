@@ -11,12 +11,14 @@
 #include "imgpack/loader.h"
 #include "tests/support/files.h"
 #include "tests/support/images.h"
+#include "tests/support/thrown.h"
 
 namespace imgpack::measure {
 
 namespace {
 
 namespace fs = std::filesystem;
+using testing::code_of;
 using testing::TempDir;
 using testing::write_file;
 
@@ -60,16 +62,6 @@ std::map<std::uint64_t, std::pair<Pixels, std::int64_t>> one_pass(LooseLoader& l
     }
   }
   return seen;
-}
-
-ErrorCode code_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  return ErrorCode::io;
 }
 
 }  // namespace

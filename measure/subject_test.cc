@@ -9,26 +9,18 @@
 #include "measure/pass_order.h"
 #include "tests/support/files.h"
 #include "tests/support/images.h"
+#include "tests/support/thrown.h"
 
 namespace imgpack::measure {
 
 namespace {
 
 namespace fs = std::filesystem;
+using testing::code_of;
 using testing::TempDir;
 
 constexpr std::uint64_t kTrain = 18;
 constexpr std::uint64_t kVal = 6;
-
-ErrorCode code_of(const auto& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.code();
-  }
-  FAIL("nothing was thrown");
-  return ErrorCode::io;
-}
 
 /// A folder with splits, and what is packed of it.
 class Images {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,8 @@
 #include "tools/bench_report.h"
 #include "tools/errors.h"
 #include "tools/interrupt.h"
+#include "tools/output_file.h"
 #include "tools/progress.h"
-#include "tools/report_file.h"
 #include "tools/session.h"
 #include "tools/text.h"
 
@@ -42,12 +43,12 @@ void check_outputs(const Session& session, const BenchOptions& options) {
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("--plot {}: its name must end in .svg or .html", options.plot));
     }
-    check_report_file(options.plot, options.overwrite);
+    check_output(options.plot, options.overwrite);
   }
   if (options.csv == "-" && session.json) {
     throw Error(ErrorCode::invalid_argument, "--json and --csv - both want standard output");
   }
-  if (!options.csv.empty() && options.csv != "-") check_report_file(options.csv, options.overwrite);
+  if (!options.csv.empty() && options.csv != "-") check_output(options.csv, options.overwrite);
 }
 
 BenchSubject describe(const measure::Subject& subject, std::string label) {
@@ -95,12 +96,16 @@ BenchReport measure_all(Session& session, const BenchOptions& options) {
   return report;
 }
 
+void write_text(const std::string& path, const std::string& text, bool overwrite) {
+  write_output(path, std::as_bytes(std::span(text)), overwrite);
+}
+
 void write_outputs(const BenchReport& report, const BenchOptions& options) {
   if (!options.plot.empty()) {
-    write_report_file(options.plot, is_html(options.plot) ? bench_html(report) : bench_svg(report), options.overwrite);
+    write_text(options.plot, is_html(options.plot) ? bench_html(report) : bench_svg(report), options.overwrite);
   }
   if (!options.csv.empty() && options.csv != "-") {
-    write_report_file(options.csv, bench_csv(report), options.overwrite);
+    write_text(options.csv, bench_csv(report), options.overwrite);
   }
 }
 

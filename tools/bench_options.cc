@@ -1,7 +1,6 @@
 #include "tools/bench_options.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -23,20 +22,6 @@ constexpr std::uint32_t kMostRounds = 10'000;
 constexpr std::uint32_t kMostBatch = 1u << 20;
 constexpr double kMostSeconds = 86'400;
 constexpr double kMostStepMs = 3'600'000;
-
-void add_seconds_option(CLI::App& command, const std::string& name, double least, double most, double& value,
-                        const std::string& description) {
-  command.add_option(name, value, description)
-      ->type_name("T")
-      ->check(CLI::Validator(
-          [least, most](const std::string& text) -> std::string {
-            double number = 0;
-            const bool parsed = CLI::detail::lexical_cast(text, number);
-            const bool fits = parsed && std::isfinite(number) && number >= least && number <= most;
-            return fits ? std::string() : fmt::format("'{}' is no number from {} to {}", text, least, most);
-          },
-          ""));
-}
 
 void add_32_bit_option(CLI::App& command, const std::string& name, std::uint32_t most, std::uint32_t& value,
                        const std::string& description) {
@@ -68,14 +53,14 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
       ->allow_extra_args(false)  // what follows is a FILE
       ->check(CLI::IsMember({"open", "seq", "random", "decode", "loader", "gpu", "train"}));
   command.add_flag("--cold", options.cold, "Take the files out of the page cache before each run, and check that");
-  add_seconds_option(command, "--seconds", 0.001, kMostSeconds, options.seconds, "How long a run lasts (default 1)");
+  add_real_option(command, "--seconds", 0.001, kMostSeconds, options.seconds, "How long a run lasts (default 1)");
   add_32_bit_option(command, "--rounds", kMostRounds, options.rounds, "Runs of each measure of each file (default 5)");
   add_32_bit_option(command, "--batch", kMostBatch, options.batch_size, "Images of a batch (default 64)");
   add_threads_option(command, options.threads);
   command.add_option("--device", options.device, "Where gpu and train make batches: cpu, cuda or cuda:N")
       ->type_name("DEVICE");
-  add_seconds_option(command, "--step-ms", 0, kMostStepMs, options.step_ms,
-                     "How many milliseconds the consumer of train works on a batch");
+  add_real_option(command, "--step-ms", 0, kMostStepMs, options.step_ms,
+                  "How many milliseconds the consumer of train works on a batch");
   command.add_option("--split", options.split, "Only this split; of a folder, the folder of that name in it")
       ->type_name("NAME");
   command.add_option("--baseline", options.baseline, "The file that Speed is relative to (default: the first)")

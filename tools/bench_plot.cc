@@ -9,6 +9,7 @@
 
 #include "tools/bench_report.h"
 #include "tools/text.h"
+#include "tools/view/html_text.h"
 
 namespace imgpack::tools {
 
@@ -34,29 +35,6 @@ constexpr std::size_t kMostNoteLetters = 96;
 /// Okabe and Ito's colours, which people with colour blindness tell apart, without black and yellow.
 constexpr std::array<std::string_view, 6> kColours = {"#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"};
 
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char letter : printable(text)) {
-    switch (letter) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += letter;
-    }
-  }
-  return out;
-}
-
 bool continues_code_point(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
 }
@@ -77,7 +55,7 @@ std::string shortened_note(const std::string& note) {
 }
 
 std::string text_at(double x, double y, std::string_view attributes, std::string_view text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes, xml_text(text));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes, html(text));
 }
 
 std::string whisker(const measure::Summary& rates, double scale, double top) {
@@ -114,8 +92,8 @@ std::string bar(const BenchReport& report, const Row& row, double scale, double 
   text += fmt::format(
       "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"><title>{}</title></rect>\n", kBarLeft,
       top, std::max(rates.median * scale, 1.0), kBarHeight, kColours[row.subject % kColours.size()],
-      xml_text(fmt::format("{}: {} {}, quartiles {} - {}, {} rounds", subject.file, rate_number(rates.median), unit,
-                           rate_number(rates.lower), rate_number(rates.upper), rates.count)));
+      html(fmt::format("{}: {} {}, quartiles {} - {}, {} rounds", subject.file, rate_number(rates.median), unit,
+                       rate_number(rates.lower), rate_number(rates.upper), rates.count)));
   text += whisker(rates, scale, top);
   const double end = kBarLeft + std::max(rates.median, rates.upper) * scale;
   return text + text_at(end + 8, baseline, "", value_text(report, row, rates));
@@ -171,7 +149,7 @@ std::string bench_html(const BenchReport& report) {
   const std::string text = bench_table(report);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    table += xml_text(std::string_view(text).substr(begin, end - begin)) + "\n";
+    table += html(std::string_view(text).substr(begin, end - begin)) + "\n";
     begin = end + 1;
   }
   return fmt::format(

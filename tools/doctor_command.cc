@@ -135,9 +135,7 @@ void add_doctor(CLI::App& app, Session& session) {
       ->type_name("");
   command->add_option("--split", arguments->split, "Only this split")->type_name("NAME");
   command->add_flag("--cold", arguments->cold, "Records come from disk in each epoch, whatever room memory has");
-  command->add_option("--seconds", arguments->seconds, "Length of a run")
-      ->check(CLI::Range(0.01, 3600.0))
-      ->capture_default_str();
+  add_real_option(*command, "--seconds", 0.001, 86'400, arguments->seconds, "Length of a run (default 0.5)");
   command->add_option("--rounds", arguments->rounds, "Runs of each stage")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -147,8 +145,8 @@ void add_doctor(CLI::App& app, Session& session) {
   add_threads_option(*command, arguments->threads);
   command->add_option("--device", arguments->device, "Where batches are made: cpu, cuda, cuda:N")
       ->capture_default_str();
-  command->add_option("--step-ms", arguments->step_ms, "What the consumer takes for a batch, in milliseconds")
-      ->check(CLI::Range(0.0, 1e6));
+  add_real_option(*command, "--step-ms", 0, 3'600'000, arguments->step_ms,
+                  "What the consumer takes for a batch, in milliseconds");
   command
       ->add_option("--step-command", arguments->step_command,
                    "A command whose last line of output is how many images a second the consumer takes")
@@ -156,8 +154,8 @@ void add_doctor(CLI::App& app, Session& session) {
   add_size_option(
       *command, "--copy-rate", {.least = 1}, [arguments](std::uint64_t rate) { arguments->copy_rate = rate; },
       "Bytes a second from host memory to the GPU, assumed instead of measured");
-  command->add_option("--target", arguments->target, "Say whether and how so many images a second can be reached")
-      ->check(CLI::PositiveNumber);
+  add_real_option(*command, "--target", 1e-3, 1e12, arguments->target,
+                  "Say whether and how so many images a second can be reached");
   command->add_flag("--no-variants", arguments->no_variants, "Do not pack a part in other ways");
   add_batch_transform_options(*command, arguments->transform);
   add_common_options(*command, session, true);

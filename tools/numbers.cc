@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,6 +72,20 @@ CLI::Option* add_number_option(CLI::App& command, const std::string& name, Numbe
 CLI::Option* add_size_option(CLI::App& command, const std::string& name, NumberRange range,
                              std::function<void(std::uint64_t)> store, const std::string& description) {
   return add_option(command, name, parse_size, range, std::move(store), description)->type_name("SIZE");
+}
+
+void add_real_option(CLI::App& command, const std::string& name, double least, double most, double& value,
+                     const std::string& description) {
+  command.add_option(name, value, description)
+      ->type_name("T")
+      ->check(CLI::Validator(
+          [least, most](const std::string& text) -> std::string {
+            double number = 0;
+            const bool parsed = CLI::detail::lexical_cast(text, number);
+            const bool fits = parsed && std::isfinite(number) && number >= least && number <= most;
+            return fits ? std::string() : fmt::format("'{}' is no number from {} to {}", text, least, most);
+          },
+          ""));
 }
 
 }  // namespace imgpack::tools

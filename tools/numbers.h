@@ -33,4 +33,8 @@ CLI::Option* add_number_option(CLI::App& command, const std::string& name, Numbe
 CLI::Option* add_size_option(CLI::App& command, const std::string& name, NumberRange range,
                              std::function<void(std::uint64_t)> store, const std::string& description);
 
+/// An option that takes a number with or without a fraction, from `least` to `most`; named T where it is shown.
+void add_real_option(CLI::App& command, const std::string& name, double least, double most, double& value,
+                     const std::string& description);
+
 }  // namespace imgpack::tools

@@ -1,4 +1,4 @@
-#include "tools/view/output_file.h"
+#include "tools/output_file.h"
 
 #include "imgpack/error.h"
 #include "mmap/file.h"
@@ -12,7 +12,7 @@ void check_output(const std::filesystem::path& path, bool overwrite) {
   if (!std::filesystem::exists(status)) return;
   if (!overwrite || std::filesystem::is_directory(status)) {
     throw Error(ErrorCode::already_exists,
-                std::filesystem::is_directory(status) ? "it is a folder; choose another name with --output"
+                std::filesystem::is_directory(status) ? "it is a folder; choose another name"
                                                       : "it exists; --overwrite replaces it",
                 {.file = path.string(), .record = std::nullopt, .offset = std::nullopt});
   }
