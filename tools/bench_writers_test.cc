@@ -173,7 +173,7 @@ TEST_CASE("figure: a bar and a whisker for each row that was measured, a reason 
   CHECK(times(svg, "<path") == 3);
   CHECK(times(svg, "not measured: ") == 3);
   CHECK(has(svg, "random (images/s)"));
-  CHECK(has(svg, "b, &quot;&lt;c&gt;&quot; &amp; 'd'"));
+  CHECK(has(svg, "b, &quot;&lt;c&gt;&quot; &amp; &#39;d&#39;"));
   CHECK_FALSE(has(svg, "<c>"));
   CHECK(has(svg, "210 (2.06x)"));
   CHECK(has(svg, "GPU 75 %"));
