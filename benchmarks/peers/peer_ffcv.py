@@ -13,6 +13,8 @@ class FfcvPeer(Peer):
     _loader = None
 
     def prepare(self):
+        import cv2
+        cv2.setNumThreads(0)  # its threads would come on top of FFCV's
         from ffcv.fields import IntField, RGBImageField
         from ffcv.writer import DatasetWriter
         from torchvision.datasets import ImageFolder
