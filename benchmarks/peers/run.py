@@ -10,8 +10,10 @@ work here is named with the reason; one that fails makes the exit status 1.
 """
 import argparse
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -32,7 +34,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("folder", type=Path)
-    add("--work", type=Path, required=True, help="where the peers' files are written; what lies there is replaced")
+    add("--work", type=Path, required=True, help="where peers write their files, which are removed in the end")
     add("--copies", type=int, default=1, help="each image so many times, to make a longer epoch of a small folder")
     add("--batch", type=int, default=64)
     add("--size", type=int, default=224)
@@ -59,15 +61,15 @@ def images_of(options):
     """The folder that all peers read."""
     if options.copies == 1:
         return options.folder.resolve()
-    copies = options.work / f"images-{options.copies}"
-    if not copies.exists():
-        subprocess.run([sys.executable, MANY_COPIES, options.folder, copies, str(options.copies)], check=True)
-    return copies.resolve()
+    copies = options.work.resolve() / f"images-{options.copies}"
+    shutil.rmtree(copies, ignore_errors=True)
+    subprocess.run([sys.executable, MANY_COPIES, options.folder, copies, str(options.copies)], check=True)
+    return copies
 
 
-def run(options):
-    options.work.mkdir(parents=True, exist_ok=True)
-    job = Job(images_of(options), options.work.resolve(), options.batch, options.workers, options.size)
+def run(options, files):
+    """All contestants, measured, and what the job was. files: an empty folder for what they write."""
+    job = Job(images_of(options), files, options.batch, options.workers, options.size)
     records = len(job.samples())
     not_installed = installing.reasons(options.work / "venv")
     contestants = [Contestant(peer(job), not_installed.get(peer.package))
@@ -157,7 +159,9 @@ def main():
     import torch
     import torchvision
     before = conditions((torch, torchvision))
-    contestants, job = run(options)
+    options.work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=options.work.resolve(), prefix="files-") as files:
+        contestants, job = run(options, Path(files))
     print(table(contestants, options))
     for line in remarks(contestants):
         print(line)

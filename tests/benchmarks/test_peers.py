@@ -103,6 +103,7 @@ def test_table(images, tmp_path):
                "lmdb", "--json", tmp_path / "all.json", "--csv", tmp_path / "all.csv"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["images-2"]
     result = json.loads((tmp_path / "all.json").read_text())
     rows = {row["key"]: row for row in result["rows"]}
     assert rows.keys() == ALL and result["job"]["records"] == 42
