@@ -16,8 +16,8 @@ from job import Job, NotOffered, Peer, scale_and_shift
 from measuring import Contestant, Loading, RandomReads, measure
 
 #: What is there wherever the tests run.
-PRESENT = {"image-folder", "opencv", "lmdb", "h5py", "imgpack-rec", "imgpack-raw", "imgpack-lmdb", "imgpack-hdf5",
-           "imgpack-tfrecord", "imgpack-map-dataset"}
+PRESENT = {"image-folder", "opencv", "lmdb", "h5py", "h5py-flat", "imgpack-rec", "imgpack-raw", "imgpack-lmdb",
+           "imgpack-hdf5", "imgpack-tfrecord", "imgpack-map-dataset"}
 ALL = {peer.key for peer in registry.PEERS}
 
 
