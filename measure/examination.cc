@@ -225,9 +225,13 @@ class Examiner {
   void conclude() {
     Situation& situation = found_.situation;
     situation.dataset = options_.dataset;
+    situation.images = found_.images;
     situation.threads = options_.run.threads;
+    situation.value_bytes = size_of(options_.run.dtype);
     situation.sweep = found_.sweep;
     situation.variants = found_.variants;
+    situation.memory_bytes = static_cast<double>(found_.memory_available);
+    situation.cold = options_.cold;
     situation.disk_counts = disk_counts();
     std::vector<Stage> passed;
     if (situation.disk_counts) passed.push_back(Stage::disk);
@@ -238,7 +242,7 @@ class Examiner {
       if (const StageFigure* figure = find(stage)) situation.stages.push_back(*figure);
     }
     if (const StageFigure* gpu = find(Stage::gpu); gpu != nullptr && !on_gpu()) situation.gpu = *gpu;
-    if (const StageFigure* disk = find(Stage::disk); disk != nullptr && disk->measured() && situation.disk_counts) {
+    if (const StageFigure* disk = find(Stage::disk); disk != nullptr && disk->measured()) {
       situation.disk_bytes_per_second = disk->rates.median * disk->bytes_per_image;
     }
     found_.advice = advise(situation);
