@@ -118,7 +118,10 @@ class Examiner {
       const Stage stage = contestants[i].first;
       const bool needed = stage != Stage::gpu || on_gpu();
       if (results[i].failure && (needed || !is_expected(*results[i].failure))) throw *results[i].failure;
-      found_.stages.push_back(figure_of(stage, results[i], options_.run.threads));
+      StageFigure& figure = found_.stages.emplace_back(figure_of(stage, results[i], options_.run.threads));
+      if (stage == Stage::entropy && !figure.measured() && figure.reason.empty()) {
+        figure.reason = "there are no baseline JPEGs";
+      }
     }
     std::stable_sort(found_.stages.begin(), found_.stages.end(),
                      [](const StageFigure& a, const StageFigure& b) { return a.stage < b.stage; });
