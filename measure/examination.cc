@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "imgpack/device.h"
 #include "imgpack/error.h"
 #include "measure/contest.h"
 #include "measure/copy_rates.h"
@@ -52,6 +53,7 @@ class Examiner {
         images_(options.dataset, options.split),
         subject_(open_packed_subject(options.dataset, options.split)) {
     if (options_.run.threads == 0) options_.run.threads = cpu_budget();
+    if (options_.image_bytes == 0) options_.image_bytes = stored_image_bytes();
     found_.dataset = options.dataset;
     found_.images = images_.size();
     found_.payload_bytes = images_.payload_bytes();
@@ -81,6 +83,11 @@ class Examiner {
   bool disk_counts() const {
     return found_.storage.kind != StorageKind::memory &&
            (options_.cold || found_.payload_bytes > found_.memory_available);
+  }
+  /// In a batch that has images as they are, all of one size.
+  std::uint64_t stored_image_bytes() const {
+    const RecordMeta meta = images_.store().meta(images_.record(0));
+    return std::uint64_t{meta.width} * meta.height * 3 * size_of(options_.run.dtype);
   }
   MeasureContext context(const MeasureOptions& run, const Turn& turn) const {
     return {.subject = *subject_, .options = run, .seed = options_.seed + turn.round};
@@ -142,7 +149,9 @@ class Examiner {
       found_.stages.push_back(copy_figure(Stage::copy, options_.copy_bytes_per_second, "as assumed"));
       return;
     }
-    const CopyRates rates = measure_copies(0, options_.image_bytes * options_.run.batch_size, options_.run.seconds / 2);
+    const int device = device_from_name(options_.run.device).value_or(Device{}).index;
+    const CopyRates rates =
+        measure_copies(device, options_.image_bytes * options_.run.batch_size, options_.run.seconds / 2);
     found_.stages.push_back(copy_figure(Stage::copy, rates.pageable, rates.reason));
     found_.stages.push_back(copy_figure(Stage::pinned, rates.pinned, rates.reason));
   }

@@ -80,8 +80,10 @@ measure::ExaminationOptions examination_options(const Arguments& arguments) {
   options.run.device = arguments.device;
   options.run.stop = [] { return interrupted_by() != 0; };
   apply(arguments.transform, options.run);
-  options.image_bytes =
-      std::uint64_t{arguments.transform.crop} * arguments.transform.crop * 3 * size_of(options.run.dtype);
+  if (arguments.transform.transform != "none") {
+    options.image_bytes =
+        std::uint64_t{arguments.transform.crop} * arguments.transform.crop * 3 * size_of(options.run.dtype);
+  }
   options.copy_bytes_per_second = static_cast<double>(arguments.copy_rate);
   options.variants = !arguments.no_variants;
   options.folder = std::filesystem::temp_directory_path();

@@ -124,6 +124,16 @@ def test_the_document(large):
     assert document["target"]["reached"] is True and document["target"]["remedy"] is None
 
 
+def test_a_copy_of_images_as_they_are(small, folder):
+    """Its rate goes by their own size, and not by that of a crop that is not made."""
+    imgpack("convert", small, folder / "raw.rec", "--encode", "raw", "--resize", "40", "--resize-mode", "center-crop",
+            "--upscale")
+    document = examine(folder / "raw.rec", "--transform", "none", "--dtype", "uint8", "--copy-rate", "1MB")
+    stages = {stage["stage"]: stage for stage in document["stages"]}
+    assert stages["copy"]["bytes_per_image"] == 40 * 40 * 3
+    assert document["verdict"]["command"] is None or "uint8" not in document["verdict"]["command"]
+
+
 def test_a_target_that_nothing_reaches(small):
     target = examine(small, "--step-ms", "100", "--target", "1000000")["target"]
     assert target["reached"] is False and target["remedy"] is None
