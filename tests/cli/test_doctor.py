@@ -171,7 +171,7 @@ def test_errors(small, folder):
     imgpack("doctor", code=2)
     imgpack("doctor", folder / "missing.rec", code=2)
     imgpack("doctor", small, "--step-ms", "1", "--step-command", "echo 1", code=2)
-    for command in ("false", "echo nothing", "true", "echo -5"):
+    for command in ("false", "echo nothing", "true", "echo -5", "echo inf", "echo 1e-9"):
         assert "--step-command" in imgpack("doctor", *SHORT, small, "--step-command", command, code=2).err
     imgpack("doctor", small, "--rounds", "0", code=2)
     imgpack("doctor", small, "--target", "0", code=2)
