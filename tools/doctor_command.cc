@@ -91,7 +91,7 @@ measure::ExaminationOptions examination_options(const Arguments& arguments) {
   }
   options.copy_bytes_per_second = static_cast<double>(arguments.copy_rate);
   options.variants = !arguments.no_variants;
-  options.folder = std::filesystem::temp_directory_path();
+  if (options.variants) options.folder = std::filesystem::temp_directory_path();
   if (arguments.step_ms > 0) {
     options.run.step_seconds = arguments.step_ms * 1e-3;
   } else if (!arguments.step_command.empty()) {
