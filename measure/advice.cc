@@ -32,16 +32,40 @@ const char* subject_of(Stage stage) {
   }
 }
 
-/// The stages with other figures for some: what all would allow together.
+/// A name as a shell takes it.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-+=:,@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+/// As Python takes it.
+std::string python_string(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string loader_with(const Situation& situation, const std::string& option) {
+  return fmt::format("imgpack.Loader({}, {})", python_string(situation.dataset), option);
+}
+
+/// What all stages would allow together, with these figures in place of their own for some; those that were not
+/// measured do not count.
 double rate_with(const Situation& situation, std::span<const StageFigure> changed) {
   double rate = 0;
+  const auto pass = [&rate](const StageFigure& stage) {
+    if (stage.measured() && (rate == 0 || stage.rates.median < rate)) rate = stage.rates.median;
+  };
   for (const StageFigure& stage : situation.stages) {
-    double own = stage.measured() ? stage.rates.median : 0;
-    for (const StageFigure& other : changed) {
-      if (other.stage == stage.stage) own = other.measured() ? other.rates.median : 0;
-    }
-    if (own > 0 && (rate == 0 || own < rate)) rate = own;
+    if (std::ranges::find(changed, stage.stage, &StageFigure::stage) == changed.end()) pass(stage);
   }
+  std::ranges::for_each(changed, pass);
   return rate;
 }
 
@@ -58,7 +82,7 @@ void add_threads(const Situation& situation, std::vector<Remedy>& remedies) {
                                   [&](const StageFigure& figure) { return figure.threads == enough; });
   if (enough <= situation.threads || found == situation.sweep.end() || find(situation, Stage::cpu) == nullptr) return;
   remedies.push_back({.what = fmt::format("{} threads instead of {}", enough, situation.threads),
-                      .command = fmt::format("imgpack.Loader(\"{}\", threads={})", situation.dataset, enough),
+                      .command = loader_with(situation, fmt::format("threads={}", enough)),
                       .rate = rate_with(situation, std::span(&*found, 1))});
 }
 
@@ -71,18 +95,29 @@ void add_gpu(const Situation& situation, std::vector<Remedy>& remedies) {
     changed.back().stage = stage;
   }
   remedies.push_back({.what = "decoding on the GPU",
-                      .command = fmt::format("imgpack.Loader(\"{}\", device=\"cuda\")", situation.dataset),
+                      .command = loader_with(situation, "device=\"cuda\""),
                       .rate = rate_with(situation, changed)});
 }
 
-void add_pinned(const Situation& situation, std::vector<Remedy>& remedies) {
+void add_bytes(const Situation& situation, std::vector<Remedy>& remedies) {
   const StageFigure* const copy = find(situation, Stage::copy);
-  if (copy == nullptr) return;
-  StageFigure quarter = *copy;  // uint8 is a quarter of float32, and what a copy takes goes by bytes
-  quarter.rates.median *= 4;
+  if (copy == nullptr || situation.value_bytes <= 1) return;
+  StageFigure smaller = *copy;  // what a copy takes goes by bytes
+  smaller.rates.median *= static_cast<double>(situation.value_bytes);
   remedies.push_back({.what = "uint8 batches, normalised on the GPU",
-                      .command = fmt::format("imgpack.Loader(\"{}\", dtype=\"uint8\")", situation.dataset),
-                      .rate = rate_with(situation, std::span(&quarter, 1))});
+                      .command = loader_with(situation, "dtype=\"uint8\""),
+                      .rate = rate_with(situation, std::span(&smaller, 1))});
+}
+
+/// What the disk would allow if the dataset were packed so; without figures if it would have room in memory.
+StageFigure disk_with(const Situation& situation, const VariantFigure& variant) {
+  StageFigure disk{.stage = Stage::disk};
+  const bool has_room = variant.bytes_per_image * static_cast<double>(situation.images) <= situation.memory_bytes;
+  if (has_room && !situation.cold) return disk;
+  if (situation.disk_bytes_per_second > 0 && variant.bytes_per_image > 0) {
+    disk.rates = known_rate(situation.disk_bytes_per_second / variant.bytes_per_image);
+  }
+  return disk;
 }
 
 void add_variants(const Situation& situation, std::vector<Remedy>& remedies) {
@@ -90,18 +125,15 @@ void add_variants(const Situation& situation, std::vector<Remedy>& remedies) {
   const StageFigure* const cpu = find(situation, Stage::cpu);
   for (const VariantFigure& variant : situation.variants) {
     if (variant.options.empty() || variant.rates.median <= 0) continue;
-    std::vector<StageFigure> changed;
+    std::vector<StageFigure> changed = {disk_with(situation, variant)};
     if (cpu != nullptr) {
       changed.push_back(*cpu);
       changed.back().rates.median *= variant.rates.median / situation.variants.front().rates.median;
     }
-    if (situation.disk_bytes_per_second > 0 && variant.bytes_per_image > 0) {
-      const double rate = situation.disk_bytes_per_second / variant.bytes_per_image;
-      changed.push_back({.stage = Stage::disk, .rates = known_rate(rate)});
-    }
-    remedies.push_back({.what = fmt::format("packing as {}", variant.name),
-                        .command = fmt::format("imgpack convert {} packed.rec {}", situation.dataset, variant.options),
-                        .rate = rate_with(situation, changed)});
+    remedies.push_back(
+        {.what = fmt::format("packing as {}", variant.name),
+         .command = fmt::format("imgpack convert {} packed.rec {}", shell_word(situation.dataset), variant.options),
+         .rate = rate_with(situation, changed)});
   }
 }
 
@@ -109,7 +141,7 @@ void add_variants(const Situation& situation, std::vector<Remedy>& remedies) {
 std::vector<Remedy> remedies_of(const Situation& situation) {
   std::vector<Remedy> all;
   add_threads(situation, all);
-  add_pinned(situation, all);
+  add_bytes(situation, all);
   add_gpu(situation, all);
   add_variants(situation, all);
   const double now = rate_with(situation, {});
@@ -159,7 +191,8 @@ Advice advise(const Situation& situation) {
     words += advice.diagnosis.as_close.size() == 1 ? " is as close as can be told" : " are as close as can be told";
   }
   if (bound == Stage::consumer) {
-    advice.sentence = words + ": loading needs no change.";
+    advice.sentence =
+        words + (advice.diagnosis.clear() ? ": loading needs no change." : ": loading has nothing to spare.");
     return advice;
   }
   advice.remedies = remedies_of(situation);

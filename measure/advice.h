@@ -1,6 +1,8 @@
 // What to do about the bound, and whether a wanted rate can be reached.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,9 +20,13 @@ struct Situation {
   std::vector<StageFigure> sweep;   ///< of the CPU's stage, with different numbers of threads
   std::optional<StageFigure> gpu;   ///< batches made on the GPU, if that is not what is done now
   std::vector<VariantFigure> variants;
+  std::uint64_t images = 0;
   unsigned threads = 0;              ///< that the present configuration has
-  double disk_bytes_per_second = 0;  ///< 0: unknown
-  bool disk_counts = false;          ///< records are read from disk in each epoch
+  std::size_t value_bytes = 4;       ///< of a value in a batch
+  double disk_bytes_per_second = 0;  ///< 0: unknown, or there is no disk
+  double memory_bytes = 0;           ///< that the page cache may take: what is larger is read from disk in each epoch
+  bool cold = false;                 ///< whatever there is is read from disk in each epoch
+  bool disk_counts = false;          ///< the dataset is, as it is now
 };
 
 /// One way to go faster.

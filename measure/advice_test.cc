@@ -12,7 +12,7 @@ StageFigure figure(Stage stage, double rate, unsigned threads = 0) {
 
 /// 1,000 images/s by the CPU, of a JPEG dataset; other ways of packing are faster.
 Situation slow_cpu() {
-  Situation situation{.dataset = "a.rec"};
+  Situation situation{.dataset = "a.rec", .memory_bytes = 1e12};
   situation.stages = {figure(Stage::cpu, 1000, 2), figure(Stage::consumer, 5000)};
   situation.sweep = {figure(Stage::cpu, 500, 1), figure(Stage::cpu, 1000, 2)};
   situation.threads = 2;
@@ -53,6 +53,8 @@ TEST_CASE("advice: a slow disk gets fewer bytes, not raw pixels") {
   Situation situation = slow_cpu();
   situation.stages.front() = figure(Stage::cpu, 3000, 2);
   situation.stages.push_back(figure(Stage::disk, 500));
+  situation.images = 1'000'000;
+  situation.memory_bytes = 20e9;
   situation.disk_counts = true;
   situation.disk_bytes_per_second = 500 * 100'000;
   const Advice advice = advise(situation);
@@ -66,6 +68,37 @@ TEST_CASE("advice: a slow disk gets fewer bytes, not raw pixels") {
   CHECK(advise(situation).command.empty());
 }
 
+TEST_CASE("advice: whether a variant has room in memory decides whether it comes from disk") {
+  Situation situation = slow_cpu();
+  situation.images = 1'000'000;
+  situation.disk_bytes_per_second = 500 * 100'000;
+  situation.memory_bytes = 150e9;  // the raw variant has none, so that the disk would count
+  Advice advice = advise(situation);
+  CHECK(advice.diagnosis.bound == Stage::cpu);
+  REQUIRE(advice.remedies.size() == 1);
+  CHECK(advice.remedies.front().what == "packing as small");
+  CHECK(advice.remedies.front().rate == doctest::Approx(3000));
+
+  situation.memory_bytes = 50e9;  // the small variant has, so that the disk would count no more
+  situation.stages.push_back(figure(Stage::disk, 500));
+  situation.disk_counts = true;
+  advice = advise(situation);
+  CHECK(advice.diagnosis.bound == Stage::disk);
+  REQUIRE(advice.remedies.size() == 1);
+  CHECK(advice.remedies.front().rate == doctest::Approx(3000));
+  situation.cold = true;
+  CHECK(advise(situation).remedies.front().rate == doctest::Approx(2000));
+}
+
+TEST_CASE("advice: names are quoted in commands where that is needed") {
+  Situation situation = slow_cpu();
+  situation.dataset = "it's/a-*.rec";
+  CHECK(advise(situation).command == "imgpack convert 'it'\\''s/a-*.rec' packed.rec --encode raw");
+  situation.dataset = "a \"b\".rec";
+  situation.sweep.push_back(figure(Stage::cpu, 4900, 8));
+  CHECK(advise(situation).command == "imgpack.Loader(\"a \\\"b\\\".rec\", threads=8)");
+}
+
 TEST_CASE("advice: a slow copy") {
   Situation situation = slow_cpu();
   situation.stages = {figure(Stage::cpu, 9000, 2), figure(Stage::copy, 400), figure(Stage::consumer, 5000)};
@@ -73,6 +106,10 @@ TEST_CASE("advice: a slow copy") {
   CHECK(advice.diagnosis.bound == Stage::copy);
   CHECK(advice.command == "imgpack.Loader(\"a.rec\", dtype=\"uint8\")");
   CHECK(advice.remedies.front().rate == doctest::Approx(1600));
+  situation.value_bytes = 2;
+  CHECK(advise(situation).remedies.front().rate == doctest::Approx(800));
+  situation.value_bytes = 1;
+  CHECK(advise(situation).remedies.empty());
   situation.gpu = figure(Stage::gpu, 100'000);  // needs no copy of batches at all
   advice = advise(situation);
   CHECK(advice.command == "imgpack.Loader(\"a.rec\", device=\"cuda\")");
@@ -86,6 +123,9 @@ TEST_CASE("advice: a slow consumer needs no change, and what is close is said to
   CHECK(advice.diagnosis.bound == Stage::consumer);
   CHECK(advice.remedies.empty());
   CHECK(advice.sentence.find("10.0 times as many: loading needs no change.") != std::string::npos);
+  situation.stages.back() = figure(Stage::consumer, 950);
+  advice = advise(situation);
+  CHECK(advice.sentence.find("but cpu is as close as can be told: loading has nothing to spare.") != std::string::npos);
   situation.stages.back() = figure(Stage::consumer, 1050);
   advice = advise(situation);
   CHECK(advice.sentence.find("but consumer is as close as can be told") != std::string::npos);

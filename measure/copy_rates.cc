@@ -34,29 +34,33 @@ double rate_of(void* device, const void* host, std::size_t bytes, double seconds
   return copied / taken;
 }
 
-CopyRates failed(cudaError_t status) {
+CopyRates failed(const char* what, cudaError_t status) {
   (void)cudaGetLastError();
-  return {.reason = std::string("there is no CUDA device to copy to: ") + cudaGetErrorString(status)};
+  return {.reason = std::string(what) + ": " + cudaGetErrorString(status)};
 }
 
 }  // namespace
 
 CopyRates measure_copies(int device, std::size_t bytes, double seconds) {
+  constexpr const char* kNoDevice = "there is no CUDA device to copy to";
+  constexpr const char* kNoMemory = "there is no memory for copies of a batch";
   int before = 0;
-  if (const cudaError_t status = cudaGetDevice(&before); status != cudaSuccess) return failed(status);
-  if (const cudaError_t status = cudaSetDevice(device); status != cudaSuccess) return failed(status);
+  if (const cudaError_t status = cudaGetDevice(&before); status != cudaSuccess) return failed(kNoDevice, status);
+  if (const cudaError_t status = cudaSetDevice(device); status != cudaSuccess) return failed(kNoDevice, status);
   const std::shared_ptr<void> restore(nullptr, [before](void*) { (void)cudaSetDevice(before); });
   void* memory = nullptr;
-  if (const cudaError_t status = cudaMalloc(&memory, bytes); status != cudaSuccess) return failed(status);
+  if (const cudaError_t status = cudaMalloc(&memory, bytes); status != cudaSuccess) return failed(kNoMemory, status);
   const std::unique_ptr<void, cudaError_t (*)(void*)> owner(memory, &cudaFree);
   CopyRates rates;
   const std::vector<std::byte> pageable(bytes, std::byte{1});
   rates.pageable = rate_of(memory, pageable.data(), bytes, seconds);
   void* pinned = nullptr;
-  if (const cudaError_t status = cudaMallocHost(&pinned, bytes); status != cudaSuccess) return failed(status);
+  if (const cudaError_t status = cudaMallocHost(&pinned, bytes); status != cudaSuccess)
+    return failed(kNoMemory, status);
   const std::unique_ptr<void, cudaError_t (*)(void*)> pinned_owner(pinned, &cudaFreeHost);
   std::memset(pinned, 1, bytes);
   rates.pinned = rate_of(memory, pinned, bytes, seconds);
+  if (rates.pageable == 0 || rates.pinned == 0) return failed("copies to the CUDA device fail", cudaPeekAtLastError());
   return rates;
 }
 

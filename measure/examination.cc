@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "imgpack/device.h"
 #include "imgpack/error.h"
 #include "measure/contest.h"
 #include "measure/copy_rates.h"
@@ -52,6 +53,7 @@ class Examiner {
         images_(options.dataset, options.split),
         subject_(open_packed_subject(options.dataset, options.split)) {
     if (options_.run.threads == 0) options_.run.threads = cpu_budget();
+    if (options_.image_bytes == 0) options_.image_bytes = stored_image_bytes();
     found_.dataset = options.dataset;
     found_.images = images_.size();
     found_.payload_bytes = images_.payload_bytes();
@@ -81,6 +83,11 @@ class Examiner {
   bool disk_counts() const {
     return found_.storage.kind != StorageKind::memory &&
            (options_.cold || found_.payload_bytes > found_.memory_available);
+  }
+  /// In a batch that has images as they are, all of one size.
+  std::uint64_t stored_image_bytes() const {
+    const RecordMeta meta = images_.store().meta(images_.record(0));
+    return std::uint64_t{meta.width} * meta.height * 3 * size_of(options_.run.dtype);
   }
   MeasureContext context(const MeasureOptions& run, const Turn& turn) const {
     return {.subject = *subject_, .options = run, .seed = options_.seed + turn.round};
@@ -118,7 +125,10 @@ class Examiner {
       const Stage stage = contestants[i].first;
       const bool needed = stage != Stage::gpu || on_gpu();
       if (results[i].failure && (needed || !is_expected(*results[i].failure))) throw *results[i].failure;
-      found_.stages.push_back(figure_of(stage, results[i], options_.run.threads));
+      StageFigure& figure = found_.stages.emplace_back(figure_of(stage, results[i], options_.run.threads));
+      if (stage == Stage::entropy && !figure.measured() && figure.reason.empty()) {
+        figure.reason = "there are no baseline JPEGs";
+      }
     }
     std::stable_sort(found_.stages.begin(), found_.stages.end(),
                      [](const StageFigure& a, const StageFigure& b) { return a.stage < b.stage; });
@@ -139,7 +149,9 @@ class Examiner {
       found_.stages.push_back(copy_figure(Stage::copy, options_.copy_bytes_per_second, "as assumed"));
       return;
     }
-    const CopyRates rates = measure_copies(0, options_.image_bytes * options_.run.batch_size, options_.run.seconds / 2);
+    const int device = device_from_name(options_.run.device).value_or(Device{}).index;
+    const CopyRates rates =
+        measure_copies(device, options_.image_bytes * options_.run.batch_size, options_.run.seconds / 2);
     found_.stages.push_back(copy_figure(Stage::copy, rates.pageable, rates.reason));
     found_.stages.push_back(copy_figure(Stage::pinned, rates.pinned, rates.reason));
   }
@@ -225,9 +237,13 @@ class Examiner {
   void conclude() {
     Situation& situation = found_.situation;
     situation.dataset = options_.dataset;
+    situation.images = found_.images;
     situation.threads = options_.run.threads;
+    situation.value_bytes = size_of(options_.run.dtype);
     situation.sweep = found_.sweep;
     situation.variants = found_.variants;
+    situation.memory_bytes = static_cast<double>(found_.memory_available);
+    situation.cold = options_.cold;
     situation.disk_counts = disk_counts();
     std::vector<Stage> passed;
     if (situation.disk_counts) passed.push_back(Stage::disk);
@@ -238,7 +254,7 @@ class Examiner {
       if (const StageFigure* figure = find(stage)) situation.stages.push_back(*figure);
     }
     if (const StageFigure* gpu = find(Stage::gpu); gpu != nullptr && !on_gpu()) situation.gpu = *gpu;
-    if (const StageFigure* disk = find(Stage::disk); disk != nullptr && disk->measured() && situation.disk_counts) {
+    if (const StageFigure* disk = find(Stage::disk); disk != nullptr && disk->measured()) {
       situation.disk_bytes_per_second = disk->rates.median * disk->bytes_per_image;
     }
     found_.advice = advise(situation);

@@ -24,7 +24,7 @@ struct ExaminationOptions {
   MeasureOptions run;
   unsigned rounds = 3;
   bool cold = false;                 ///< the disk counts even if the dataset has room in memory
-  std::uint64_t image_bytes = 0;     ///< of an image in a batch
+  std::uint64_t image_bytes = 0;     ///< of an image in a batch; 0: as it is stored, its pixels of the dtype
   double copy_bytes_per_second = 0;  ///< of host memory to the GPU, assumed instead of measured; 0: measured
   bool variants = true;
   std::filesystem::path folder;  ///< where variants are packed

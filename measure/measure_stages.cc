@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <atomic>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -40,30 +42,31 @@ class SharedOrder {
   std::atomic<std::uint64_t> next_ = 0;
 };
 
-/// The files that a dataset's payloads lie in, for one thread.
+/// The files that a dataset's payloads lie in, each opened once. Thread-safe.
 class DiskFiles {
  public:
-  std::uint64_t read(const PayloadPlace& place) {
-    const UnbufferedFile& file = open(*place.file);
-    const std::size_t needed = file.buffer_size(place.size);
-    if (needed > buffer_.bytes().size()) buffer_ = AlignedBuffer(needed * 2, file.alignment());
-    return look_at(file.read(place.offset, place.size, buffer_));
-  }
   const UnbufferedFile& open(const fs::path& path) {
+    const std::lock_guard lock(mutex_);
     const auto found = files_.find(path);
     if (found != files_.end()) return found->second;
     return files_.emplace(path, UnbufferedFile::open(path)).first->second;
   }
 
  private:
+  std::mutex mutex_;
   std::map<fs::path, UnbufferedFile> files_;
-  AlignedBuffer buffer_;
 };
 
-/// The files, if not all of them can be read past the page cache.
-std::vector<fs::path> buffered_files(const PackedImages& images) {
+/// `buffer` grows as it must.
+std::uint64_t read_payload(const UnbufferedFile& file, const PayloadPlace& place, AlignedBuffer& buffer) {
+  const std::size_t needed = file.buffer_size(place.size);
+  if (needed > buffer.bytes().size()) buffer = AlignedBuffer(needed * 2, file.alignment());
+  return look_at(file.read(place.offset, place.size, buffer));
+}
+
+/// Those that can't be read past the page cache.
+std::vector<fs::path> buffered_files(const PackedImages& images, DiskFiles& files) {
   std::vector<fs::path> paths;
-  DiskFiles files;
   for (std::uint64_t i = 0; i < images.size(); i += std::max<std::uint64_t>(1, images.size() / 1000)) {
     const fs::path& path = *images.store().place(images.record(i)).file;
     if (!files.open(path).direct() && (paths.empty() || paths.back() != path)) paths.push_back(path);
@@ -95,17 +98,19 @@ std::uint64_t PackedImages::record(std::uint64_t index) const noexcept {
 }
 
 MeasureRun measure_disk(const PackedImages& images, const MeasureOptions& options, std::uint64_t seed) {
-  const std::vector<fs::path> buffered = buffered_files(images);
+  DiskFiles files;
+  const std::vector<fs::path> buffered = buffered_files(images, files);
   if (!buffered.empty()) evict(buffered);
   const bool single_pass = !buffered.empty();
   SharedOrder order(images.size(), seed);
   return run_in_parallel(options.threads, options, [&](unsigned, const RunClock& clock) {
-    DiskFiles files;
+    AlignedBuffer buffer;
     MeasureRun run;
     while (!clock.over()) {
       const std::optional<std::uint64_t> index = order.next(single_pass);
       if (!index) break;
-      run.bytes += files.read(images.store().place(images.record(*index)));
+      const PayloadPlace place = images.store().place(images.record(*index));
+      run.bytes += read_payload(files.open(*place.file), place, buffer);
       ++run.samples;
     }
     return run;
@@ -134,7 +139,7 @@ MeasureRun measure_entropy(const PackedImages& images, const MeasureOptions& opt
       const std::uint64_t record = images.record(*order.next(false));
       if (images.store().meta(record).codec != Codec::jpeg) continue;
       const std::span<const std::byte> payload = images.store().bytes(record).payload;
-      builder.build(payload, {}, index);
+      if (builder.build(payload, {}, index) != jpeg::Indexability::indexable) continue;
       run.bytes += payload.size();
       ++run.samples;
     }

@@ -1,8 +1,9 @@
 // Measurements of single stages of loading a packed dataset; stage.h tells what each is.
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "imgpack/dataset.h"
 #include "measure/measurement.h"
@@ -36,7 +37,8 @@ class PackedImages {
 MeasureRun measure_disk(const PackedImages& images, const MeasureOptions& options, std::uint64_t seed);
 /// Payloads in random order from the mapped files. Throws damaged.
 MeasureRun measure_memory(const PackedImages& images, const MeasureOptions& options, std::uint64_t seed);
-/// Huffman decoding of whole JPEGs, as an index is made. REQUIRES: images.jpegs() != 0.
+/// Huffman decoding of whole JPEGs, as an index is made; those that can have none (progressive ones, ...) do not count.
+/// REQUIRES: images.jpegs() != 0. Throws damaged.
 MeasureRun measure_entropy(const PackedImages& images, const MeasureOptions& options, std::uint64_t seed);
 
 }  // namespace imgpack::measure

@@ -1,9 +1,10 @@
 #include "measure/variants.h"
 
+#include <cerrno>
 #include <optional>
 #include <utility>
 
-#include <unistd.h>
+#include <stdlib.h>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "measure/contest.h"
 #include "measure/measurements.h"
 #include "measure/subject.h"
+#include "mmap/system_error.h"
 
 namespace imgpack::measure {
 
@@ -38,8 +40,10 @@ std::vector<Variant> all_variants() {
 /// A folder that goes with everything in it.
 class Folder {
  public:
-  explicit Folder(const fs::path& parent) : path_(parent / fmt::format("imgpack-variants-{}", ::getpid())) {
-    fs::create_directories(path_);
+  explicit Folder(const fs::path& parent) {
+    std::string name = (parent / "imgpack-variants-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw system_error(errno, "make a folder for variants", parent);
+    path_ = name;
   }
   ~Folder() {
     std::error_code ignored;
@@ -57,11 +61,13 @@ class Folder {
 std::unique_ptr<Subject> pack(const std::string& dataset, const Variant& variant, const fs::path& output,
                               const VariantOptions& options, VariantFigure& figure) {
   try {
-    const BuildReport report = convert(dataset, output,
-                                       {.format = Format::rec,
-                                        .threads = options.run.threads,
-                                        .limit = options.images,
-                                        .transform = variant.transform});
+    const BuildReport report =
+        convert(dataset, output,
+                {.format = Format::rec,
+                 .threads = options.run.threads,
+                 .limit = options.images,
+                 .transform = variant.transform,
+                 .progress = [&options](const BuildProgress&) { return !options.run.stop || !options.run.stop(); }});
     figure.bytes_per_image =
         static_cast<double>(report.payload_bytes) / static_cast<double>(std::max<std::uint64_t>(1, report.records));
     return open_subject(output.string());

@@ -44,6 +44,10 @@ struct Arguments {
   BatchTransformOptions transform;
 };
 
+// Of a target or a consumer, in images a second.
+constexpr double kLeastRate = 1e-3;
+constexpr double kMostRate = 1e12;
+
 /// Runs the command and takes the number in its last line: images a second.
 double rate_of_command(const std::string& command) {
   std::FILE* const pipe = ::popen(command.c_str(), "r");
@@ -52,6 +56,7 @@ double rate_of_command(const std::string& command) {
   char buffer[4096];
   for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof buffer, pipe)) != 0;) output.append(buffer, got);
   const int status = ::pclose(pipe);
+  stop_if_interrupted();  // the command, too, was told to stop
   if (status != 0) {
     throw Error(ErrorCode::invalid_argument, fmt::format("--step-command failed (exit status {}): {}",
                                                          WIFEXITED(status) ? WEXITSTATUS(status) : -1, command));
@@ -60,7 +65,7 @@ double rate_of_command(const std::string& command) {
   const std::string line = output.substr(output.find_last_of('\n') + 1);
   double rate = 0;
   int used = 0;
-  if (std::sscanf(line.c_str(), "%lf %n", &rate, &used) != 1 || !(rate > 0) ||
+  if (std::sscanf(line.c_str(), "%lf %n", &rate, &used) != 1 || !(rate >= kLeastRate && rate <= kMostRate) ||
       static_cast<std::size_t>(used) != line.size()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--step-command has to print images a second as its last line, not \"{}\"", line));
@@ -80,11 +85,13 @@ measure::ExaminationOptions examination_options(const Arguments& arguments) {
   options.run.device = arguments.device;
   options.run.stop = [] { return interrupted_by() != 0; };
   apply(arguments.transform, options.run);
-  options.image_bytes =
-      std::uint64_t{arguments.transform.crop} * arguments.transform.crop * 3 * size_of(options.run.dtype);
+  if (arguments.transform.transform != "none") {
+    options.image_bytes =
+        std::uint64_t{arguments.transform.crop} * arguments.transform.crop * 3 * size_of(options.run.dtype);
+  }
   options.copy_bytes_per_second = static_cast<double>(arguments.copy_rate);
   options.variants = !arguments.no_variants;
-  options.folder = std::filesystem::temp_directory_path();
+  if (options.variants) options.folder = std::filesystem::temp_directory_path();
   if (arguments.step_ms > 0) {
     options.run.step_seconds = arguments.step_ms * 1e-3;
   } else if (!arguments.step_command.empty()) {
@@ -154,7 +161,7 @@ void add_doctor(CLI::App& app, Session& session) {
   add_size_option(
       *command, "--copy-rate", {.least = 1}, [arguments](std::uint64_t rate) { arguments->copy_rate = rate; },
       "Bytes a second from host memory to the GPU, assumed instead of measured");
-  add_real_option(*command, "--target", 1e-3, 1e12, arguments->target,
+  add_real_option(*command, "--target", kLeastRate, kMostRate, arguments->target,
                   "Say whether and how so many images a second can be reached");
   command->add_flag("--no-variants", arguments->no_variants, "Do not pack a part in other ways");
   add_batch_transform_options(*command, arguments->transform);

@@ -1,5 +1,6 @@
 """doctor: its verdict where the bound is known because the test has made it, its document, and its errors."""
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -77,7 +78,8 @@ def test_a_disk_does_not_count_if_memory_has_room(small):
 
 
 def test_a_starved_cpu(large):
-    document = examine(large, "--seconds", "0.3")
+    document = examine(large, "--seconds", "0.3", "--step-ms", "1", "--copy-rate", "1TB")  # others that could be it
+    assert sum(stage["passed"] and stage["images_per_second"] is not None for stage in document["stages"]) == 3
     assert bound_of(document) == "cpu"
     assert document["verdict"]["sentence"].startswith("Decoding on the CPU is the bound")
     rates = {stage["stage"]: stage["images_per_second"]["median"] for stage in document["stages"]
@@ -123,15 +125,33 @@ def test_the_document(large):
     assert document["target"]["reached"] is True and document["target"]["remedy"] is None
 
 
+def test_a_copy_of_images_as_they_are(small, folder):
+    """Its rate goes by their own size, and not by that of a crop that is not made."""
+    imgpack("convert", small, folder / "raw.rec", "--encode", "raw", "--resize", "40", "--resize-mode", "center-crop",
+            "--upscale")
+    document = examine(folder / "raw.rec", "--transform", "none", "--dtype", "uint8", "--copy-rate", "1MB")
+    stages = {stage["stage"]: stage for stage in document["stages"]}
+    assert stages["copy"]["bytes_per_image"] == 40 * 40 * 3
+    assert document["verdict"]["command"] is None or "uint8" not in document["verdict"]["command"]
+
+
 def test_a_target_that_nothing_reaches(small):
     target = examine(small, "--step-ms", "100", "--target", "1000000")["target"]
     assert target["reached"] is False and target["remedy"] is None
     assert "the consumer itself takes 80 images/s" in target["sentence"]
 
 
-def test_the_advised_command_runs(large, folder):
-    command = imgpack_json("doctor", *SHORT, "--seconds", SECONDS, large, "--target", "1000000")["variants"][2]["options"]
-    imgpack("convert", large, folder / "converted.rec", *command.split())
+def test_the_advised_commands_run(large, folder):
+    names = folder / "a shell's names"
+    names.mkdir()
+    shutil.copy(large, names / "of noise.rec")
+    remedies = imgpack_json("doctor", *SHORT, "--seconds", SECONDS, names / "of noise.rec")["verdict"]["remedies"]
+    commands = [remedy["command"] for remedy in remedies if remedy["command"].startswith("imgpack convert ")]
+    assert commands
+    for command in commands:
+        _, *arguments = shlex.split(command)
+        imgpack(*arguments, cwd=names)
+        (names / "packed.rec").unlink()
 
 
 def test_a_consumer_that_a_command_tells(small):
@@ -152,7 +172,7 @@ def test_errors(small, folder):
     imgpack("doctor", code=2)
     imgpack("doctor", folder / "missing.rec", code=2)
     imgpack("doctor", small, "--step-ms", "1", "--step-command", "echo 1", code=2)
-    for command in ("false", "echo nothing", "true", "echo -5"):
+    for command in ("false", "echo nothing", "true", "echo -5", "echo inf", "echo 1e-9"):
         assert "--step-command" in imgpack("doctor", *SHORT, small, "--step-command", command, code=2).err
     imgpack("doctor", small, "--rounds", "0", code=2)
     imgpack("doctor", small, "--target", "0", code=2)
