@@ -9,6 +9,7 @@ namespace imgpack::measure {
 
 namespace {
 
+constexpr double kFarLess = 0.8;
 constexpr double kWorthIt = 1.05;  ///< less would not be noticed, or may be noise
 
 std::string rate_text(double rate) {
@@ -80,10 +81,17 @@ void add_threads(const Situation& situation, std::vector<Remedy>& remedies) {
   const unsigned enough = enough_threads(situation.sweep);
   const auto found = std::find_if(situation.sweep.begin(), situation.sweep.end(),
                                   [&](const StageFigure& figure) { return figure.threads == enough; });
-  if (enough <= situation.threads || found == situation.sweep.end() || find(situation, Stage::cpu) == nullptr) return;
+  const StageFigure* const cpu = find(situation, Stage::cpu);
+  if (enough <= situation.threads || found == situation.sweep.end() || cpu == nullptr) return;
+  // In proportion to what as many threads as now gave beside them, in the same minutes.
+  const auto now = std::ranges::find(situation.sweep, situation.threads, &StageFigure::threads);
+  StageFigure more = *found;
+  if (now != situation.sweep.end() && now->measured()) {
+    more.rates = known_rate(cpu->rates.median * found->rates.median / now->rates.median);
+  }
   remedies.push_back({.what = fmt::format("{} threads instead of {}", enough, situation.threads),
                       .command = loader_with(situation, fmt::format("threads={}", enough)),
-                      .rate = rate_with(situation, std::span(&*found, 1))});
+                      .rate = rate_with(situation, std::span(&more, 1))});
 }
 
 void add_gpu(const Situation& situation, std::vector<Remedy>& remedies) {
@@ -159,6 +167,24 @@ const Remedy* best_of(const std::vector<Remedy>& remedies) {
   return nullptr;
 }
 
+/// What to add where all together give far less, or far more, than the bound allows.
+std::string together_words(const Situation& situation, const Diagnosis& diagnosis) {
+  const double together = situation.together.median;
+  if (together <= 0) return {};
+  if (together < diagnosis.rate * kFarLess) {
+    return fmt::format(" All together give {}, so stages are in each other's way.", rate_text(together));
+  }
+  if (together > diagnosis.rate / kFarLess) {
+    return fmt::format(" All together gave {}, more than the bound: measuring was disturbed.", rate_text(together));
+  }
+  return {};
+}
+
+/// What is delivered as things are, as far as is known.
+double delivered(const Situation& situation, const Diagnosis& diagnosis) {
+  return situation.together.median > 0 ? std::min(diagnosis.rate, situation.together.median) : diagnosis.rate;
+}
+
 std::string bound_words(const Situation& situation, const Diagnosis& diagnosis) {
   const Stage bound = *diagnosis.bound;
   if (bound != Stage::consumer) {
@@ -191,8 +217,9 @@ Advice advise(const Situation& situation) {
     words += advice.diagnosis.as_close.size() == 1 ? " is as close as can be told" : " are as close as can be told";
   }
   if (bound == Stage::consumer) {
-    advice.sentence =
-        words + (advice.diagnosis.clear() ? ": loading needs no change." : ": loading has nothing to spare.");
+    advice.sentence = words +
+                      (advice.diagnosis.clear() ? ": loading needs no change." : ": loading has nothing to spare.") +
+                      together_words(situation, advice.diagnosis);
     return advice;
   }
   advice.remedies = remedies_of(situation);
@@ -201,9 +228,11 @@ Advice advise(const Situation& situation) {
     advice.sentence =
         fmt::format("{}; nothing that was tried would be faster{}.", words,
                     bound == Stage::disk ? ": a faster disk, or memory for the whole dataset, would" : "");
+    advice.sentence += together_words(situation, advice.diagnosis);
     return advice;
   }
-  advice.sentence = fmt::format("{}; {} would give about {}.", words, best->what, rate_text(best->rate));
+  advice.sentence = fmt::format("{}; {} would give about {}.", words, best->what, rate_text(best->rate)) +
+                    together_words(situation, advice.diagnosis);
   advice.command = best->command;
   return advice;
 }
@@ -214,13 +243,14 @@ TargetAnswer answer_target(const Situation& situation, const Advice& advice, dou
     answer.sentence = "Nothing could be measured.";
     return answer;
   }
-  answer.reached = advice.diagnosis.rate >= images_per_second;
+  const double now = delivered(situation, advice.diagnosis);
+  answer.reached = now >= images_per_second;
   const std::string wanted = rate_text(images_per_second);
   if (answer.reached) {
-    answer.sentence = fmt::format("{} are reached as it is: {}.", wanted, rate_text(advice.diagnosis.rate));
+    answer.sentence = fmt::format("{} are reached as it is: {}.", wanted, rate_text(now));
     return answer;
   }
-  double best = advice.diagnosis.rate;
+  double best = now;
   for (const Remedy& remedy : remedies_of(situation)) {
     best = std::max(best, remedy.rate);
     if (remedy.rate < images_per_second) continue;

@@ -17,6 +17,7 @@ namespace imgpack::measure {
 struct Situation {
   std::string dataset;              ///< as it was named
   std::vector<StageFigure> stages;  ///< that images pass now; those of the present configuration
+  Summary together = {};            ///< images a second of all stages at once; no runs: not measured
   std::vector<StageFigure> sweep;   ///< of the CPU's stage, with different numbers of threads
   std::optional<StageFigure> gpu;   ///< batches made on the GPU, if that is not what is done now
   std::vector<VariantFigure> variants;

@@ -132,6 +132,28 @@ TEST_CASE("advice: a slow consumer needs no change, and what is close is said to
   CHECK(advise({}).sentence == "Nothing could be measured.");
 }
 
+TEST_CASE("advice: what all together give is held against the bound, and a target against the less of both") {
+  Situation situation = slow_cpu();
+  situation.together = known_rate(950);
+  CHECK(advise(situation).sentence.find("together") == std::string::npos);
+  situation.together = known_rate(600);
+  const Advice advice = advise(situation);
+  CHECK(advice.sentence.find("All together give 600 images/s") != std::string::npos);
+  CHECK_FALSE(answer_target(situation, advice, 900).reached);
+  CHECK(answer_target(situation, advice, 600).reached);
+  situation.together = known_rate(2000);
+  CHECK(advise(situation).sentence.find("measuring was disturbed") != std::string::npos);
+  CHECK(answer_target(situation, advise(situation), 1000).reached);
+}
+
+TEST_CASE("advice: more threads give in proportion to what as many as now gave") {
+  Situation situation = slow_cpu();
+  situation.variants.clear();
+  situation.sweep = {figure(Stage::cpu, 2000, 2), figure(Stage::cpu, 4000, 4)};  // in a faster minute
+  REQUIRE(advise(situation).remedies.size() == 1);
+  CHECK(advise(situation).remedies.front().rate == doctest::Approx(2000));
+}
+
 TEST_CASE("target: reached, reached by the least change, or not at all") {
   const Situation situation = slow_cpu();
   const Advice advice = advise(situation);

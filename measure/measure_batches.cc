@@ -12,6 +12,10 @@ namespace imgpack::measure {
 
 namespace {
 
+/// What does not count of a run: this share of it, but not longer than that many seconds.
+constexpr double kSettlingShare = 0.1;
+constexpr double kMostSettling = 0.2;
+
 BatchStreamOptions stream_options(Measure measure, const MeasureContext& context) {
   const MeasureOptions& options = context.options;
   return {.batch_size = options.batch_size,
@@ -49,6 +53,10 @@ MeasureRun measure_batches(Measure measure, const MeasureContext& context) {
   std::uint64_t bytes_before = 0;
   if (!options.single_pass) {  // the way of the first batch through an empty pipeline is no part of a steady state
     if (!stream->next()) return {};
+    // Nor are the batches that were made ahead while it was waited for.
+    const double settled = std::min(options.seconds * kSettlingShare, kMostSettling);
+    while (clock.seconds() < settled && stream->next()) {
+    }
     bytes_before = stream->bytes_read();
     clock.restart();
   }

@@ -97,6 +97,11 @@ std::uint64_t PackedImages::record(std::uint64_t index) const noexcept {
   return 0;
 }
 
+bool reads_past_cache(const PackedImages& images) {
+  DiskFiles files;
+  return buffered_files(images, files).empty();
+}
+
 MeasureRun measure_disk(const PackedImages& images, const MeasureOptions& options, std::uint64_t seed) {
   DiskFiles files;
   const std::vector<fs::path> buffered = buffered_files(images, files);

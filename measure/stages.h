@@ -32,6 +32,8 @@ class PackedImages {
   std::uint64_t jpegs_ = 0;
 };
 
+/// Whether the file systems of all files can read past the page cache. Opens them.
+bool reads_past_cache(const PackedImages& images);
 /// Payloads in random order, past the page cache, by options.threads threads. Files whose file system can't do that are
 /// evicted first, and read once. Throws damaged, io, not_found.
 MeasureRun measure_disk(const PackedImages& images, const MeasureOptions& options, std::uint64_t seed);

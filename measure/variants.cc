@@ -65,6 +65,7 @@ std::unique_ptr<Subject> pack(const std::string& dataset, const Variant& variant
         convert(dataset, output,
                 {.format = Format::rec,
                  .threads = options.run.threads,
+                 .on_error = OnError::skip,
                  .limit = options.images,
                  .transform = variant.transform,
                  .progress = [&options](const BuildProgress&) { return !options.run.stop || !options.run.stop(); }});

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "imgpack/error.h"
+#include "imgpack/store.h"
 #include "measure/examination.h"
 #include "measure/machine.h"
 #include "mmap/cpu_budget.h"
@@ -104,6 +105,7 @@ int run(Session& session, const Arguments& arguments) {
   if (arguments.step_ms > 0 && !arguments.step_command.empty()) {
     throw Error(ErrorCode::invalid_argument, "--step-ms and --step-command both say how fast the consumer is");
   }
+  open_store(arguments.file);  // before a command runs for minutes
   catch_interrupts();
   Progress progress(session);
   DoctorReport report{.examination = {},

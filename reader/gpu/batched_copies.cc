@@ -1,5 +1,6 @@
 #include "reader/gpu/batched_copies.h"
 
+#include "imgpack/error.h"
 #include "reader/gpu/cuda_check.h"
 
 namespace imgpack::gpu {
@@ -39,6 +40,7 @@ void BatchedCopies::queue(cudaStream_t stream) {
         "copying records");
 #else
   (void)stream;
+  throw Error(ErrorCode::unsupported, "copies in one call need CUDA 13");
 #endif
 }
 

@@ -61,7 +61,7 @@ def test_a_slow_disk(small):
     environment = {**os.environ, "LD_PRELOAD": SLOW_READS, "IMGPACK_SLOW_READS": "400000",
                    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
     document = examine(small, "--cold", "--seconds", "0.3", env=environment)
-    assert document["disk_counts"] is True
+    assert document["disk_counts"] is True, "the build folder has to lie on a disk"
     assert bound_of(document) == "disk"
     assert document["verdict"]["sentence"].startswith("Reading from disk is the bound")
     stage = next(stage for stage in document["stages"] if stage["stage"] == "disk")
@@ -121,7 +121,7 @@ def test_the_document(large):
     assert raw["bytes_per_image"] == 256 * 256 * 3
     assert raw["images_per_second"]["median"] > document["variants"][0]["images_per_second"]["median"]
     # So large images are decoded so slowly that small ones must be the advice.
-    assert "imgpack convert" in document["verdict"]["command"] or "threads=" in document["verdict"]["command"]
+    assert any(way in document["verdict"]["command"] for way in ("imgpack convert", "threads=", 'device="cuda"'))
     assert document["target"]["reached"] is True and document["target"]["remedy"] is None
 
 
@@ -177,7 +177,7 @@ def test_errors(small, folder):
     imgpack("doctor", small, "--rounds", "0", code=2)
     imgpack("doctor", small, "--target", "0", code=2)
     imgpack("doctor", *SHORT, small, "--split", "nowhere", code=2)
-    imgpack("doctor", *SHORT, small, "--device", "cuda:999", code=3)
+    imgpack("doctor", *SHORT, "--seconds", "0.01", small, "--device", "cuda:999", code=3)
 
 
 def test_a_damaged_record_is_named(small, folder):
