@@ -150,8 +150,9 @@ std::string noise_notes(const BenchReport& report) {
     text += "~: no clear difference to the baseline: the quartiles overlap, or there are too few rounds\n";
   }
   if (report.options.rounds < kFewRounds) {
-    text += fmt::format("{} tell little about how results spread: take differences of some percent for noise\n",
-                        count_of(report.options.rounds, "round", "rounds"));
+    text +=
+        fmt::format("{} {} little about how results spread: take differences of some percent for noise\n",
+                    count_of(report.options.rounds, "round", "rounds"), report.options.rounds == 1 ? "tells" : "tell");
   }
   if (report.machine.load_before > kQuietLoad) {
     text += fmt::format("others were using this machine when the measurement began: load {:.2f} on {}\n",
