@@ -27,7 +27,6 @@ struct Situation {
   double disk_bytes_per_second = 0;  ///< 0: unknown, or there is no disk
   double memory_bytes = 0;           ///< that the page cache may take: what is larger is read from disk in each epoch
   bool cold = false;                 ///< whatever there is is read from disk in each epoch
-  bool disk_counts = false;          ///< the dataset is, as it is now
 };
 
 /// One way to go faster.

@@ -55,7 +55,6 @@ TEST_CASE("advice: a slow disk gets fewer bytes, not raw pixels") {
   situation.stages.push_back(figure(Stage::disk, 500));
   situation.images = 1'000'000;
   situation.memory_bytes = 20e9;
-  situation.disk_counts = true;
   situation.disk_bytes_per_second = 500 * 100'000;
   const Advice advice = advise(situation);
   CHECK(advice.diagnosis.bound == Stage::disk);
@@ -81,7 +80,6 @@ TEST_CASE("advice: whether a variant has room in memory decides whether it comes
 
   situation.memory_bytes = 50e9;  // the small variant has, so that the disk would count no more
   situation.stages.push_back(figure(Stage::disk, 500));
-  situation.disk_counts = true;
   advice = advise(situation);
   CHECK(advice.diagnosis.bound == Stage::disk);
   REQUIRE(advice.remedies.size() == 1);

@@ -4,8 +4,6 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "imgpack/device.h"
 #include "imgpack/error.h"
 #include "measure/contest.h"
@@ -211,7 +209,7 @@ class Examiner {
                                               {.rounds = options_.rounds, .stop = options_.run.stop})
                                      .front();
     if (result.failure) throw *result.failure;
-    found_.together = figure_of(Stage::consumer, result, options_.run.threads);
+    found_.together = figure_of(Stage::consumer, result, options_.run.threads).rates;
     if (options_.run.step_seconds > 0) found_.consumer_busy = std::min(1.0, summarize(busy).median);
   }
 
@@ -244,13 +242,13 @@ class Examiner {
     situation.threads = options_.run.threads;
     situation.value_bytes = size_of(options_.run.dtype);
     situation.sweep = found_.sweep;
-    situation.together = found_.together.rates;
+    situation.together = found_.together;
     situation.variants = found_.variants;
     situation.memory_bytes = static_cast<double>(found_.memory_available);
     situation.cold = options_.cold;
-    situation.disk_counts = disk_counts();
+    found_.disk_counts = disk_counts();
     std::vector<Stage> passed;
-    if (situation.disk_counts) passed.push_back(Stage::disk);
+    if (found_.disk_counts) passed.push_back(Stage::disk);
     passed.push_back(on_gpu() ? Stage::gpu : Stage::cpu);
     if (!on_gpu()) passed.push_back(Stage::copy);
     passed.push_back(Stage::consumer);

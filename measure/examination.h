@@ -42,7 +42,8 @@ struct Examination {
   std::vector<StageFigure> stages;  ///< alone; those that were not measured too
   std::vector<StageFigure> sweep;   ///< of the CPU's stage
   unsigned threads_enough = 0;
-  StageFigure together;      ///< what the consumer gets; its stage has no meaning
+  Summary together;          ///< images a second that the consumer gets
+  bool disk_counts = false;  ///< records are read from disk in each epoch
   double consumer_busy = 0;  ///< share of the time in which the consumer worked; 0 without one
   std::vector<VariantFigure> variants;
   std::string variants_reason;  ///< why there are none

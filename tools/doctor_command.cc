@@ -96,6 +96,7 @@ measure::ExaminationOptions examination_options(const Arguments& arguments) {
   if (arguments.step_ms > 0) {
     options.run.step_seconds = arguments.step_ms * 1e-3;
   } else if (!arguments.step_command.empty()) {
+    open_store(arguments.file);  // it may not open, which is better known before the command runs for minutes
     options.run.step_seconds = arguments.batch_size / rate_of_command(arguments.step_command);
   }
   return options;
@@ -105,7 +106,6 @@ int run(Session& session, const Arguments& arguments) {
   if (arguments.step_ms > 0 && !arguments.step_command.empty()) {
     throw Error(ErrorCode::invalid_argument, "--step-ms and --step-command both say how fast the consumer is");
   }
-  open_store(arguments.file);  // before a command runs for minutes
   catch_interrupts();
   Progress progress(session);
   DoctorReport report{.examination = {},

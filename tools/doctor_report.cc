@@ -49,12 +49,11 @@ std::string stages_text(const DoctorReport& report) {
                figure.threads == 0 || !figure.measured() ? "" : std::to_string(figure.threads),
                remark(examination, figure)});
   }
-  if (examination.together.measured()) {
+  if (examination.together.count != 0) {
     const std::string busy = report.step_seconds > 0 ? fmt::format("the consumer worked {:.0f} % of the time",
                                                                    examination.consumer_busy * 100)
                                                      : "";
-    table.add(
-        {"together", rate(examination.together.rates.median), quartiles(examination.together.rates), "", "", busy});
+    table.add({"together", rate(examination.together.median), quartiles(examination.together), "", "", busy});
   }
   return table.text();
 }
@@ -184,28 +183,27 @@ Json doctor_json(const DoctorReport& report) {
               {"remedy", report.target->remedy ? remedy_json(*report.target->remedy) : Json(nullptr)},
               {"sentence", json_text(report.target->sentence)}};
   }
-  return {
-      {"file", json_text(examination.dataset)},
-      {"images", examination.images},
-      {"payload_bytes", examination.payload_bytes},
-      {"storage", json_text(examination.storage.text())},
-      {"memory_available", examination.memory_available},
-      {"disk_counts", examination.situation.disk_counts},
-      {"cpu", json_text(report.cpu)},
-      {"cpus", report.cpus},
-      {"load", report.load},
-      {"batch_size", report.batch_size},
-      {"device", json_text(report.device)},
-      {"step_ms", report.step_seconds * 1e3},
-      {"rounds", report.rounds},
-      {"stages", stages},
-      {"together",
-       {{"images_per_second", summary_json(examination.together.rates)}, {"consumer_busy", examination.consumer_busy}}},
-      {"threads", {{"sweep", sweep}, {"enough", examination.threads_enough}}},
-      {"variants", variants_json(examination)},
-      {"variants_reason", text_or_null(examination.variants_reason)},
-      {"verdict", verdict_json(examination.advice)},
-      {"target", target}};
+  return {{"file", json_text(examination.dataset)},
+          {"images", examination.images},
+          {"payload_bytes", examination.payload_bytes},
+          {"storage", json_text(examination.storage.text())},
+          {"memory_available", examination.memory_available},
+          {"disk_counts", examination.disk_counts},
+          {"cpu", json_text(report.cpu)},
+          {"cpus", report.cpus},
+          {"load", report.load},
+          {"batch_size", report.batch_size},
+          {"device", json_text(report.device)},
+          {"step_ms", report.step_seconds * 1e3},
+          {"rounds", report.rounds},
+          {"stages", stages},
+          {"together",
+           {{"images_per_second", summary_json(examination.together)}, {"consumer_busy", examination.consumer_busy}}},
+          {"threads", {{"sweep", sweep}, {"enough", examination.threads_enough}}},
+          {"variants", variants_json(examination)},
+          {"variants_reason", text_or_null(examination.variants_reason)},
+          {"verdict", verdict_json(examination.advice)},
+          {"target", target}};
 }
 
 }  // namespace imgpack::tools

@@ -137,7 +137,7 @@ def test_exit_codes(command, packed, damaged, tmp_path):
     imgpack(command, packed, "--no-such-option", code=2)
     text = tmp_path / "text.rec"
     text.write_text("no packed file")
-    assert imgpack(command, text, *options, *(["--json"] if command == "view" else []), code=None).code in (1, 2)
+    imgpack(command, text, *options, *(["--json"] if command == "view" else []), code=1)
     cut = tmp_path / "cut.rec"
     cut.write_bytes(packed.read_bytes()[:-100])
     imgpack(command, cut, *options, *(["--json"] if command == "view" else []), code=1)
