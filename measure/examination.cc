@@ -49,12 +49,14 @@ class Examiner {
   explicit Examiner(const ExaminationOptions& options)
       : options_(options),
         images_(options.dataset, options.split),
+        totals_(count_images(images_)),
         subject_(open_packed_subject(options.dataset, options.split)) {
+    if (images_.size() == 0) throw Error(ErrorCode::invalid_argument, "it has no images", {.file = options.dataset});
     if (options_.run.threads == 0) options_.run.threads = cpu_budget();
     if (options_.image_bytes == 0) options_.image_bytes = stored_image_bytes();
     found_.dataset = options.dataset;
     found_.images = images_.size();
-    found_.payload_bytes = images_.payload_bytes();
+    found_.payload_bytes = totals_.payload_bytes;
     found_.storage = subject_->storage();
     found_.memory_available = memory_available();
     found_.threads = options_.run.threads;
@@ -105,7 +107,7 @@ class Examiner {
     }
     contestants.emplace_back(
         Stage::memory, [&](const Turn& turn) { return measure_memory(images_, run, options_.seed + turn.round); });
-    if (images_.jpegs() == 0) {
+    if (totals_.jpegs == 0) {
       found_.stages.push_back({.stage = Stage::entropy, .reason = "there are no JPEGs"});
     } else {
       contestants.emplace_back(
@@ -217,7 +219,7 @@ class Examiner {
     if (stopped()) return;
     if (!options_.variants) {
       found_.variants_reason = "not asked for";
-    } else if (images_.jpegs() * 2 < images_.size()) {
+    } else if (totals_.jpegs * 2 < images_.size()) {
       found_.variants_reason = "most images are no JPEGs";
     } else {
       tell("variants");
@@ -265,6 +267,7 @@ class Examiner {
 
   ExaminationOptions options_;
   PackedImages images_;
+  const ImageTotals totals_;
   std::unique_ptr<Subject> subject_;
   Examination found_;
 };

@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "codec/jpeg/index_builder.h"
-#include "imgpack/error.h"
 #include "measure/cold_cache.h"
 #include "measure/look_at.h"
 #include "measure/parallel_run.h"
 #include "measure/stages.h"
 #include "mmap/byte_buffer.h"
-#include "mmap/paths.h"
 #include "mmap/unbuffered_file.h"
 #include "reader/random/random_stream.h"
 #include "reader/sampling/permutation.h"
@@ -76,25 +74,14 @@ std::vector<fs::path> buffered_files(const PackedImages& images, DiskFiles& file
 
 }  // namespace
 
-PackedImages::PackedImages(const std::string& name, const std::string& split)
-    : dataset_(Dataset::open(name)), ranges_(dataset_.select(split)) {
-  for (const RecordRange& range : ranges_) {
-    size_ += range.size();
-    for (std::uint64_t i = range.begin; i < range.end; ++i) {
-      const RecordMeta meta = dataset_.store().meta(i);
-      payload_bytes_ += meta.payload_size;
-      jpegs_ += meta.codec == Codec::jpeg ? 1 : 0;
-    }
+ImageTotals count_images(const PackedImages& images) {
+  ImageTotals totals;
+  for (std::uint64_t i = 0; i < images.size(); ++i) {
+    const RecordMeta meta = images.store().meta(images.record(i));
+    totals.payload_bytes += meta.payload_size;
+    totals.jpegs += meta.codec == Codec::jpeg ? 1 : 0;
   }
-  if (size_ == 0) throw Error(ErrorCode::invalid_argument, "it has no images", in_file(dataset_.path()));
-}
-
-std::uint64_t PackedImages::record(std::uint64_t index) const noexcept {
-  for (const RecordRange& range : ranges_) {
-    if (index < range.size()) return range.begin + index;
-    index -= range.size();
-  }
-  return 0;
+  return totals;
 }
 
 bool reads_past_cache(const PackedImages& images) {

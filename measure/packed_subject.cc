@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "formats/tfrecord/side_files.h"
-#include "imgpack/error.h"
 #include "measure/look_at.h"
+#include "measure/packed_images.h"
 #include "measure/subject.h"
 #include "mmap/paths.h"
 #include "reader/record_error.h"
@@ -30,38 +30,25 @@ void add_files(const StoreReader& store, std::vector<fs::path>& files) {
 
 class OpenPacked final : public OpenSubject {
  public:
-  OpenPacked(const std::string& name, const std::string& split)
-      : dataset_(Dataset::open(name)), ranges_(dataset_.select(split)) {
-    for (const RecordRange& range : ranges_) size_ += range.size();
-  }
+  OpenPacked(const std::string& name, const std::string& split) : images_(name, split) {}
 
-  const Dataset& dataset() const noexcept { return dataset_; }
-  std::uint64_t size() const noexcept override { return size_; }
+  const Dataset& dataset() const noexcept { return images_.dataset(); }
+  std::uint64_t size() const noexcept override { return images_.size(); }
   RecordBytes read(std::uint64_t index, ByteBuffer& /*unused*/) const override {
-    return dataset_.store().bytes(record_of(index));
+    return images_.store().bytes(images_.record(index));
   }
   RecordMeta meta(std::uint64_t index, const RecordBytes& /*unused*/) const override {
-    return dataset_.store().meta(record_of(index));
+    return images_.store().meta(images_.record(index));
   }
   void expect(std::uint64_t first, std::uint64_t count) const override {
-    if (first < size_) dataset_.store().prefetch(record_of(first), count);
+    if (first < size()) images_.store().prefetch(images_.record(first), count);
   }
   Error error(std::uint64_t index, const ImageResult& result) const override {
-    return record_error(dataset_.store(), record_of(index), result);
+    return record_error(images_.store(), images_.record(index), result);
   }
 
  private:
-  std::uint64_t record_of(std::uint64_t index) const {
-    for (const RecordRange& range : ranges_) {
-      if (index < range.size()) return range.begin + index;
-      index -= range.size();
-    }
-    throw Error(ErrorCode::invalid_argument, "there is no such image", in_file(dataset_.path()));
-  }
-
-  Dataset dataset_;
-  std::vector<RecordRange> ranges_;
-  std::uint64_t size_ = 0;
+  PackedImages images_;
 };
 
 class PackedSubject final : public Subject {
