@@ -28,13 +28,21 @@ __device__ inline Code describe(std::uint32_t byte, std::uint32_t length, bool i
   return length | size << 5 | run << 9;
 }
 
-/// In shared memory. A code is found by its first kLookBits bits, or, where it is longer, by the next kRestBits too.
+/// A code is found by its first kLookBits bits; where it is longer, by comparing with limits.
 struct Table {
   std::uint16_t look[1u << kLookBits];
   std::uint32_t limit[jpeg::kMaxCodeLength + 1];        ///< first 16-bit value beyond the codes of this length
   std::int32_t first_symbol[jpeg::kMaxCodeLength + 1];  ///< symbol = first_symbol + code
-  std::uint32_t long_begin;                             ///< 16-bit value that longs[0] is of, a multiple of 2^kRestBits
-  std::uint16_t longs[kLongCodes];
+};
+
+/// Four tables at a time: DC and AC of each pair.
+inline constexpr std::uint32_t kTables = 2 * kTablePairs;
+
+/// In shared memory. Codes longer than kLookBits are found in `longs` if they are of an AC table and among its first
+/// kLongCodes values of 16 bits; of DC tables, which hardly have any, they are searched for.
+struct Tables {
+  Table all[kTables];
+  std::uint16_t longs[kTablePairs][kLongCodes];  ///< from the value limit[kLookBits] on: they come after all short ones
 };
 
 /// The code at the head of 16 bits, of at least `from` bits.
@@ -48,17 +56,6 @@ __device__ inline Code find(const Table& table, const std::uint8_t* dht, bool is
   }
   return 0;
 }
-
-/// A code longer than kLookBits. Most files have few of them, all of which are in `longs`.
-__device__ inline Code find_long(const Table& table, const std::uint8_t* dht, bool is_dc, std::uint32_t bits) {
-  if (bits < table.long_begin) return 0;  // a short code of a symbol that makes no sense
-  const std::uint32_t number = bits - table.long_begin;
-  if (number < kLongCodes) return table.longs[number];
-  return find(table, dht, is_dc, bits, kLookBits + 1);
-}
-
-/// Four tables at a time: DC and AC of each pair.
-inline constexpr std::uint32_t kTables = 2 * kTablePairs;
 
 __device__ inline const std::uint8_t* dht_of(const JpegTables& tables, std::uint32_t table) {
   return table % 2 == 0 ? tables.dc[table / 2] : tables.ac[table / 2];
@@ -77,27 +74,36 @@ __device__ inline void build_limits(const std::uint8_t* dht, Table& table) {
     table.limit[length] = count == 0 ? table.limit[length - 1] : code << (jpeg::kMaxCodeLength - length);
     code <<= 1;
   }
-  // Codes grow with their length: the long ones are at the end.
-  table.long_begin = table.limit[kLookBits] >> kRestBits << kRestBits;
 }
 
-__device__ inline void build_tables(const JpegTables& from, Table* tables) {
-  if (threadIdx.x < kTables) build_limits(dht_of(from, threadIdx.x), tables[threadIdx.x]);
+/// A code longer than kLookBits.
+__device__ inline Code find_long(const Tables& tables, const JpegTables& from, std::uint32_t number,
+                                 std::uint32_t bits) {
+  const Table& table = tables.all[number];
+  const bool is_dc = number % 2 == 0;
+  if (bits < table.limit[kLookBits]) return 0;  // a short code of a symbol that makes no sense
+  const std::uint32_t place = bits - table.limit[kLookBits];
+  if (!is_dc && place < kLongCodes) return tables.longs[number / 2][place];
+  return find(table, dht_of(from, number), is_dc, bits, kLookBits + 1);
+}
+
+__device__ inline void build_tables(const JpegTables& from, Tables& tables) {
+  if (threadIdx.x < kTables) build_limits(dht_of(from, threadIdx.x), tables.all[threadIdx.x]);
   __syncthreads();
   for (std::uint32_t i = threadIdx.x; i < kTables << kLookBits; i += kEntropySegments) {
     const std::uint32_t t = i >> kLookBits;
     const std::uint32_t look = i & ((1u << kLookBits) - 1);
-    const Code code = find(tables[t], dht_of(from, t), t % 2 == 0, look << kRestBits, 1);
+    const Code code = find(tables.all[t], dht_of(from, t), t % 2 == 0, look << kRestBits, 1);
     // Bits that are not known yet read as zeros: what depends on them is not decided here.
-    tables[t].look[look] = static_cast<std::uint16_t>((code & 31) <= kLookBits ? code : 0);
+    tables.all[t].look[look] = static_cast<std::uint16_t>((code & 31) <= kLookBits ? code : 0);
   }
-  for (std::uint32_t t = 0; t < kTables; ++t) {
-    Table& table = tables[t];
-    const std::uint32_t end = min(table.limit[jpeg::kMaxCodeLength] - table.long_begin, kLongCodes);
+  for (std::uint32_t pair = 0; pair < kTablePairs; ++pair) {
+    const Table& table = tables.all[2 * pair + 1];
+    const std::uint32_t begin = table.limit[kLookBits];
+    const std::uint32_t end = min(table.limit[jpeg::kMaxCodeLength] - begin, kLongCodes);
     for (std::uint32_t i = threadIdx.x; i < kLongCodes; i += kEntropySegments) {
-      const Code code =
-          i < end ? find(table, dht_of(from, t), t % 2 == 0, table.long_begin + i, kLookBits + 1) : 0;
-      table.longs[i] = static_cast<std::uint16_t>(code);
+      const Code code = i < end ? find(table, from.ac[pair], false, begin + i, kLookBits + 1) : 0;
+      tables.longs[pair][i] = static_cast<std::uint16_t>(code);
     }
   }
 }

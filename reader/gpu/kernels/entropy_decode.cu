@@ -75,11 +75,13 @@ __device__ inline Run run_of(const JpegTask& task, std::uint32_t i) {
 
 struct Shared {
   Ring ring;
-  Blocks blocks;
-  Table tables[kTables];
+  union {
+    std::uint32_t order[kThreads];  ///< before blocks are decoded
+    Blocks blocks;
+  };
+  Tables tables;
   std::uint16_t places[jpeg::kBlockCoefficients];
   BlockPlan plans[jpeg::kMaxBlocksInMcu];
-  std::uint32_t order[kThreads];
   std::int16_t dc[jpeg::kMaxComponents][kThreads];
 };
 
@@ -120,11 +122,11 @@ __device__ inline bool decode(const JpegTask& task, Shared& shared, const Segmen
   Restarts restarts(task.index.frame.restart_interval, run.first_mcu);
   while (left != 0) {
     const std::uint32_t head = bits.peek();
-    const Table& table = shared.tables[number];
+    const Table& table = shared.tables.all[number];
     Code code = table.look[head >> (32 - kLookBits)];
     const std::uint32_t place = shared.places[pending.k];
     if (code == 0) {
-      code = find_long(table, dht_of(task.tables, number), number % 2 == 0, head >> 16);
+      code = find_long(shared.tables, task.tables, number, head >> 16);
       if (code == 0) return false;
     }
     if (pending.valid) buffer.put(place, pending.value);
@@ -196,6 +198,7 @@ __global__ void __launch_bounds__(kThreads)
   shared.order[place] = threadIdx.x;
   __syncthreads();
   const std::uint32_t i = first + shared.order[threadIdx.x];
+  __syncthreads();
   if (i >= first + count) return;
   const SegmentInfo info = task.infos[i];
   for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) shared.dc[c][threadIdx.x] = info.dc[c];
