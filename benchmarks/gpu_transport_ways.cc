@@ -17,7 +17,6 @@
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/gather.h"
 #include "reader/gpu/kernels/raw_images.h"
-#include "reader/gpu/stream_copy.h"
 
 namespace imgpack::benchmark {
 
@@ -58,36 +57,37 @@ const T* upload(Slot& slot, const std::vector<T>& items, std::size_t offset) {
   return reinterpret_cast<const T*>(slot.device_tasks.data() + offset);
 }
 
-/// Threads that fill batches of pinned memory ahead of the thread that sends them off. They take samples in turn, and
-/// wait only for a batch whose memory is still in use.
-class Fillers {
+/// Threads that stage batches ahead of the thread that sends them off. They take samples in turn, and wait only for a
+/// batch whose memory is still in use.
+class Stagers {
  public:
-  Fillers(const StoreReader& store, std::span<Slot> slots, std::uint32_t batch, Order& order, unsigned threads)
-      : store_(store), slots_(slots), batch_(batch), filled_(slots.size()), places_(slots.size()) {
+  Stagers(const StoreReader& store, StagingRing& ring, std::size_t slots, std::uint32_t batch, Order& order,
+          unsigned threads)
+      : store_(store), batch_(batch), free_(slots), done_(slots), places_(slots) {
     for (auto& places : places_) places.resize(batch);
+    for (std::size_t i = 0; i < slots; ++i) staged_.push_back(std::make_unique<StagedRecords>(ring));
     for (std::uint32_t i = 0; i < kRecords; ++i) records_.push_back(order.next());
-    free_ = slots.size();
-    for (Slot& slot : slots) slot.arena.reset();
     for (unsigned t = 0; t < threads; ++t) threads_.emplace_back([this] { run(); });
   }
-  ~Fillers() {
+  ~Stagers() {
     over_ = true;
-    free_ += 1;
+    ++free_;
     free_.notify_all();
   }
-  Fillers(const Fillers&) = delete;
-  Fillers& operator=(const Fillers&) = delete;
+  Stagers(const Stagers&) = delete;
+  Stagers& operator=(const Stagers&) = delete;
 
-  /// Waits for batch number `number`.
-  std::vector<std::span<const std::byte>> take(std::uint64_t number) {
-    std::atomic<std::uint32_t>& filled = filled_[number % slots_.size()];
-    for (std::uint32_t count = filled; count != batch_; count = filled) filled.wait(count);
-    filled = 0;
-    return places_[number % slots_.size()];
+  /// Waits for batch number `number`, and sends the rest of it.
+  const std::vector<std::span<const std::byte>>& take(std::uint64_t number) {
+    const std::size_t slot = number % staged_.size();
+    for (std::uint32_t count = done_[slot]; count != batch_; count = done_[slot]) done_[slot].wait(count);
+    done_[slot] = 0;
+    staged_[slot]->finish();
+    return places_[slot];
   }
   /// The memory of the oldest batch that was taken is free again.
   void give_back(std::uint64_t number) {
-    slots_[number % slots_.size()].arena.reset();
+    staged_[number % staged_.size()]->reset();
     ++free_;
     free_.notify_all();
   }
@@ -101,24 +101,21 @@ class Fillers {
       const std::uint64_t number = sample / batch_;
       for (std::uint64_t free = free_; free <= number && !over_; free = free_) free_.wait(free);
       if (over_) return;
-      const std::size_t slot = number % slots_.size();
-      const std::span<const std::byte> payload = store_.bytes(records_[sample % kRecords]).payload;
-      std::byte* const place = slots_[slot].arena.take(payload.size());
-      stream_copy(payload.data(), payload.size(), place);
-      places_[slot][sample % batch_] = {place, payload.size()};
-      if (++filled_[slot] == batch_) filled_[slot].notify_all();
+      const std::size_t slot = number % staged_.size();
+      places_[slot][sample % batch_] = staged_[slot]->put(store_.bytes(records_[sample % kRecords]).payload);
+      if (++done_[slot] == batch_) done_[slot].notify_all();
     }
   }
 
   const StoreReader& store_;
-  const std::span<Slot> slots_;
   const std::uint32_t batch_;
   std::vector<std::uint64_t> records_;
   std::atomic<std::uint64_t> next_ = 0;
-  std::atomic<std::uint64_t> free_ = 0;  ///< batches whose memory may be filled, from the first one on
+  std::atomic<std::uint64_t> free_;  ///< batches whose memory may be filled, from the first one on
   std::atomic<bool> over_ = false;
-  std::vector<std::atomic<std::uint32_t>> filled_;  ///< samples, by slot
+  std::vector<std::atomic<std::uint32_t>> done_;  ///< samples, by slot
   std::vector<std::vector<std::span<const std::byte>>> places_;
+  std::vector<std::unique_ptr<StagedRecords>> staged_;
   std::vector<std::jthread> threads_;
 };
 
@@ -285,13 +282,17 @@ TransportWays::Way TransportWays::raw(std::uint32_t batch, bool cropped, Engine 
   };
 }
 
-TransportWays::Way TransportWays::pinned(std::uint32_t batch, unsigned threads, Engine engine) {
-  return [this, batch, threads, engine](double seconds) {
-    Fillers fillers(*store_, slots_, batch, *order_, threads);
+TransportWays::Way TransportWays::pinned(std::uint32_t batch, unsigned threads) {
+  return [this, batch, threads](double seconds) {
+    Stagers stagers(*store_, ring_, kSlots, batch, *order_, threads);
+    const Event sent = Event::create();
     std::uint64_t number = 0;
     return loop(seconds, [&, this](Slot& slot) {
-      if (number >= kSlots) fillers.give_back(number - kSlots);  // loop() has waited for it
-      queue_gather(slot, fillers.take(number++), engine, 0);
+      if (number >= kSlots) stagers.give_back(number - kSlots);  // loop() has waited for it
+      const auto& records = stagers.take(number++);
+      sent.record(port_.stream());
+      check(cudaStreamWaitEvent(slot.stream.get(), sent.get(), 0), "letting a stream wait");
+      queue_gather(slot, records, Engine::kernel, 0);
       return batch * kRecordBytes;
     });
   };

@@ -12,9 +12,10 @@
 #include "imgpack/store.h"
 #include "reader/gpu/batched_copies.h"
 #include "reader/gpu/cuda_handles.h"
+#include "reader/gpu/cuda_staging_port.h"
 #include "reader/gpu/kernels/value_tables.h"
-#include "reader/gpu/pinned_arena.h"
 #include "reader/gpu/registered_files.h"
+#include "reader/gpu/staging_ring.h"
 
 namespace imgpack::benchmark {
 
@@ -42,7 +43,6 @@ struct Slot {
   gpu::DeviceBuffer out{std::max(kRecordBytes, kCropBytes * 2) * kLargestBatch};  // the crops are float16
   gpu::PinnedBuffer host_tasks{1 << 20};
   gpu::DeviceBuffer device_tasks{1 << 20};
-  gpu::PinnedArena arena;
   gpu::BatchedCopies copies;
   gpu::DeviceBuffer copied{(kRecordBytes + 256) * kLargestBatch};  ///< where raw images are copied to
 };
@@ -76,8 +76,8 @@ class TransportWays {
   Way gather(std::uint32_t batch, Engine engine, int blocks);
   /// As batches, whole as uint8 or cut, flipped and normalised as float16.
   Way raw(std::uint32_t batch, bool cropped, Engine engine, int blocks);
-  /// `threads` copy records into pinned memory, while those of earlier batches go to the device.
-  Way pinned(std::uint32_t batch, unsigned threads, Engine engine);
+  /// `threads` send records through a ring of pinned memory.
+  Way pinned(std::uint32_t batch, unsigned threads);
 
  private:
   static constexpr std::size_t kSlots = 4;
@@ -95,6 +95,8 @@ class TransportWays {
   gpu::RegisteredFiles files_;  // before the store ends
   gpu::PinnedBuffer peak_source_;
   std::array<Slot, kSlots> slots_;
+  gpu::CudaStagingPort port_{0};
+  gpu::StagingRing ring_{port_};
 };
 
 }  // namespace imgpack::benchmark

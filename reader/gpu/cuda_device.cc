@@ -16,7 +16,7 @@ namespace gpu {
 
 namespace {
 
-/// With two streams more, fewer than CUDA has queues by default. More lanes make a few more images a second, and take
+/// With three streams more, fewer than CUDA has queues by default. More lanes make a few more images a second, and take
 /// more from the kernels of a training program (docs/gpu.md).
 constexpr std::size_t kLanes = 3;
 constexpr std::size_t kLeastScratch = std::size_t{512} << 20;
@@ -126,7 +126,8 @@ class CudaDevice final : public BatchDevice {
 
 }  // namespace
 
-DeviceState::DeviceState(const CudaDeviceOptions& wanted) : options(wanted), values(wanted.format) {
+DeviceState::DeviceState(const CudaDeviceOptions& wanted)
+    : options(wanted), values(wanted.format), staging_port(wanted.decode_device), staging_ring(staging_port) {
   if (options.gather_blocks == 0) options.gather_blocks = kGatherBlocks;
   const std::size_t scratch = options.scratch_bytes != 0
                                   ? options.scratch_bytes

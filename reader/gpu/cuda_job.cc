@@ -13,7 +13,6 @@
 #include "reader/gpu/kernels/erase.h"
 #include "reader/gpu/kernels/mix_images.h"
 #include "reader/gpu/kernels/raw_images.h"
-#include "reader/gpu/stream_copy.h"
 
 namespace imgpack::gpu {
 
@@ -58,11 +57,14 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
     job_->begun = Event::create(Event::Timing::on);
     job_->done = Event::create(Event::Timing::on);
     job_->uploaded = Event::create();
+    job_->staged_all = Event::create();
+    job_->staged = std::make_unique<StagedRecords>(device.staging_ring);
     for (std::size_t i = 0; i < device.lanes.size(); ++i) job_->lanes_done.push_back(Event::create());
   }
   if (job_->plans.size() < samples) job_->plans.resize(samples);
   for (ImagePlan& plan : std::span(job_->plans).first(samples)) plan.clear();
-  job_->pinned.reset();
+  job_->host_images.reset();
+  job_->staged->reset();
   if (device.gds && !job_->from_disk) job_->from_disk = std::make_unique<GdsArena>(*device.gds);
   if (job_->from_disk) job_->from_disk->reset();
   job_->copies.clear();
@@ -119,8 +121,7 @@ DeviceJob::Placement CudaJob::add(std::size_t index, const RecordMeta& meta, con
 void CudaJob::bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPlace* file) {
   switch (image.path) {
     case ImagePath::jpeg:
-      image.entries = reachable(image.entries);
-      image.scan = reachable(image.scan);
+      bring_jpeg(image);
       break;
     case ImagePath::pixels:
     case ImagePath::copied:
@@ -128,18 +129,17 @@ void CudaJob::bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPla
       break;
     case ImagePath::host:
     case ImagePath::none:
-      image.host_image = job_->pinned.take(device_.options.batch.image_bytes());
+      image.host_image = job_->host_images.take(device_.options.batch.image_bytes());
       break;
   }
 }
 
-/// The same bytes where the device can read them.
-std::span<const std::byte> CudaJob::reachable(std::span<const std::byte> bytes) {
-  if (bytes.empty()) return bytes;
-  if (const std::byte* const view = device_.files.device_view(bytes)) return {view, bytes.size()};
-  std::byte* const copy = job_->pinned.take(bytes.size());
-  stream_copy(bytes.data(), bytes.size(), copy);
-  return {copy, bytes.size()};
+void CudaJob::bring_jpeg(ImagePlan& image) {
+  const std::byte* const entries = device_.files.device_view(image.entries);
+  const std::byte* const scan = device_.files.device_view(image.scan);
+  image.on_device = entries == nullptr || scan == nullptr;
+  image.entries = image.on_device ? job_->staged->put(image.entries) : std::span(entries, image.entries.size());
+  image.scan = image.on_device ? job_->staged->put(image.scan) : std::span(scan, image.scan.size());
 }
 
 /// `payload`: of the record; it need not be in the host's memory.
@@ -153,7 +153,9 @@ void CudaJob::bring_pixels(ImagePlan& image, std::span<const std::byte> payload,
     image.on_device = true;
     return;
   }
-  image.pixels = reachable(image.pixels);
+  const std::byte* const view = device_.files.device_view(image.pixels);
+  image.on_device = view == nullptr;
+  image.pixels = image.on_device ? job_->staged->put(image.pixels) : std::span(view, image.pixels.size());
 }
 
 /// Cuts the batch into waves, and gives each a lane and its images their memory.
@@ -285,6 +287,8 @@ void CudaJob::upload() {
   job_->program.upload(stream);
   check(cudaMemsetAsync(job_->device_damaged.data(), 0xff, samples_ * sizeof(std::uint32_t), stream), "clearing flags");
   job_->uploaded.record(stream);
+  staged_ = job_->staged->finish();
+  if (staged_) job_->staged_all.record(device_.staging_port.stream());
 }
 
 /// Before the first work for this batch in a lane.
@@ -293,6 +297,7 @@ void CudaJob::begin_lane(std::size_t lane, std::vector<bool>& used) {
   used[lane] = true;
   const Lane& begun = device_.lanes[lane];
   check(cudaStreamWaitEvent(begun.stream(), job_->uploaded.get(), 0), "letting a stream wait");
+  if (staged_) check(cudaStreamWaitEvent(begun.stream(), job_->staged_all.get(), 0), "letting a stream wait");
   memory_.wait_for_release(begun.stream());
 }
 

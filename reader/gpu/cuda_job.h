@@ -9,6 +9,7 @@
 #include "reader/gpu/batched_copies.h"
 #include "reader/gpu/cuda_device.h"
 #include "reader/gpu/cuda_memory.h"
+#include "reader/gpu/cuda_staging_port.h"
 #include "reader/gpu/gds_arena.h"
 #include "reader/gpu/image_plan.h"
 #include "reader/gpu/kernels/value_tables.h"
@@ -16,6 +17,7 @@
 #include "reader/gpu/pinned_arena.h"
 #include "reader/gpu/program_buffer.h"
 #include "reader/gpu/registered_files.h"
+#include "reader/gpu/staging_ring.h"
 #include "reader/gpu/wave.h"
 #include "reader/gpu/wave_images.h"
 
@@ -33,6 +35,8 @@ struct DeviceState {
   std::unique_ptr<GdsFiles> gds;  ///< nullptr unless asked for
   bool copies_records = false;    ///< BatchedCopies may be used
   DeviceValueTables values;
+  CudaStagingPort staging_port;
+  StagingRing staging_ring;  ///< for what is not registered
 
   // Few streams in all: CUDA has eight queues by default, and streams that share one wait for each other.
   std::mutex mutex;  ///< of the lanes, and of the order in which work is queued
@@ -46,7 +50,8 @@ struct DeviceState {
 /// The memory of a job, kept for later ones.
 struct JobMemory {
   ProgramBuffer program;
-  PinnedArena pinned;                   ///< records that are not registered, and images that the host has made
+  PinnedArena host_images;
+  std::unique_ptr<StagedRecords> staged;
   std::unique_ptr<GdsArena> from_disk;  ///< with GPUDirect Storage
   PinnedBuffer damaged;                 ///< by sample: the first damaged segment, or kNotDamaged
   DeviceBuffer device_damaged;
@@ -59,6 +64,7 @@ struct JobMemory {
   Event done;
   std::vector<Event> lanes_done;  ///< by lane
   Event uploaded;
+  Event staged_all;  ///< of the records in `staged`
 };
 
 /// Hands out job memory and takes it back. Thread-safe.
@@ -107,8 +113,8 @@ class CudaJob final : public DeviceJob {
   void put_labels(const BatchLabels& labels);
   void finish_if_changed();
   void bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPlace* file);
+  void bring_jpeg(ImagePlan& image);
   void bring_pixels(ImagePlan& image, std::span<const std::byte> payload, const PayloadPlace* file);
-  std::span<const std::byte> reachable(std::span<const std::byte> bytes);
   void give_up() noexcept;
 
   DeviceState& device_;
@@ -122,6 +128,7 @@ class CudaJob final : public DeviceJob {
   ProgramBuffer::Place jpegs_, raws_, erasings_, labels_, mask_, soft_labels_;
   std::uint32_t raw_count_ = 0;
   std::uint32_t erasing_count_ = 0;
+  bool staged_ = false;     ///< records were sent, which lanes have to wait for
   bool queued_ = false;     ///< something since the last wait()
   bool submitted_ = false;  ///< all of it, so that `done` tells its end
   bool changed_ = false;    ///< images or labels, after submit()

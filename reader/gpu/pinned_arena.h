@@ -1,8 +1,7 @@
-// Pinned host memory for one batch in flight: for its records, and for images that the host has made.
+// Pinned host memory for what the host makes for one batch in flight: finished images, which are copied from there.
 //
-//   std::byte* place = arena.take(payload.size());    on any thread
-//   stream_copy(payload.data(), payload.size(), place);
-//   arena.reset();                                    when nothing of it is copied or read any more
+//   std::byte* place = arena.take(bytes);    on any thread
+//   arena.reset();                           when nothing of it is copied or read any more
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 //
 //   auto files = RegisteredFiles::open(store.mappings(), {});
 //   if (const std::byte* source = files.device_view(store.bytes(i).payload)) ... a kernel may read it
-//   else ... the bytes go through a PinnedArena
+//   else ... the bytes go through a StagingRing
 #pragma once
 
 #include <cstddef>

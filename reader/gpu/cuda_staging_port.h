@@ -1,0 +1,38 @@
+// A CUDA device as a staging ring sees it.
+#pragma once
+
+#include <deque>
+#include <mutex>
+
+#include "reader/gpu/cuda_handles.h"
+#include "reader/gpu/staging_ring.h"
+
+namespace imgpack::gpu {
+
+class CudaStagingPort final : public StagingPort {
+ public:
+  /// Throws io.
+  explicit CudaStagingPort(int device);
+  /// Waits for the copies.
+  ~CudaStagingPort() override;
+
+  std::shared_ptr<std::byte> allocate_host(std::size_t bytes) override;
+  std::shared_ptr<std::byte> allocate_device(std::size_t bytes) override;
+  void send(std::size_t chunk, const std::byte* host, std::byte* device, std::size_t bytes) override;
+  bool is_sent(std::size_t chunk) override;
+  void wait(std::size_t chunk) override;
+
+  /// That copies are queued on.
+  cudaStream_t stream() const noexcept { return stream_.get(); }
+
+ private:
+  /// Of a chunk; stays where it is.
+  const Event& event(std::size_t chunk);
+
+  const int device_;
+  Stream stream_;
+  std::mutex mutex_;  ///< of what follows
+  std::deque<Event> events_;
+};
+
+}  // namespace imgpack::gpu
