@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <barrier>
 #include <chrono>
+#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
@@ -85,13 +86,26 @@ struct Image {
 /// One host thread's part of every batch.
 class Worker {
  public:
-  Worker(nvjpegHandle_t library, std::vector<Image> images, bool batched) : library_(library), batched_(batched) {
+  Worker(nvjpegHandle_t library, const std::vector<Image>& images, bool batched)
+      : library_(library), batched_(batched) {
     nvjpegJpegState_t state = nullptr;
     check_nvjpeg(nvjpegJpegStateCreate(library, &state), "making a decoder");
     state_.reset(state);
+    set(images);
+    if (batched) {
+      check_nvjpeg(nvjpegDecodeBatchedInitialize(library, state, static_cast<int>(images.size()), 1, kFormat),
+                   "beginning a batch");
+    }
+  }
+
+  /// REQUIRES: as many images as before.
+  void set(const std::vector<Image>& images) {
+    data_.clear();
+    sizes_.clear();
+    destinations_.clear();
     std::size_t room = 0;
     for (const Image& image : images) room += bytes_of(image);
-    out_ = DeviceBuffer(room);
+    if (room > out_.size()) out_ = DeviceBuffer(room);
     std::byte* at = out_.data();
     for (const Image& image : images) {
       data_.push_back(image.file->data());
@@ -101,10 +115,6 @@ class Worker {
       destination.pitch[0] = static_cast<std::size_t>(image.width) * 3;
       destinations_.push_back(destination);
       at += bytes_of(image);
-    }
-    if (batched) {
-      check_nvjpeg(nvjpegDecodeBatchedInitialize(library, state, static_cast<int>(images.size()), 1, kFormat),
-                   "beginning a batch");
     }
   }
 
@@ -159,6 +169,7 @@ std::vector<Bytes> read_folder(const fs::path& folder) {
 /// The images that the backend decodes one by one.
 std::vector<Image> accepted(nvjpegHandle_t library, const std::vector<Bytes>& files, bool batched) {
   std::vector<Image> images;
+  std::unique_ptr<Worker> worker;  // making one takes long
   for (const Bytes& file : files) {
     int components = 0;
     nvjpegChromaSubsampling_t subsampling = NVJPEG_CSS_UNKNOWN;
@@ -169,10 +180,17 @@ std::vector<Image> accepted(nvjpegHandle_t library, const std::vector<Bytes>& fi
       continue;
     }
     const Image image{&file, widths[0], heights[0]};
-    Worker worker(library, {image}, batched);
-    if (worker.decode() != NVJPEG_STATUS_SUCCESS) continue;
-    worker.wait();
-    images.push_back(image);
+    if (worker) {
+      worker->set({image});
+    } else {
+      worker = std::make_unique<Worker>(library, std::vector<Image>{image}, batched);
+    }
+    if (worker->decode() == NVJPEG_STATUS_SUCCESS) {
+      worker->wait();
+      images.push_back(image);
+    } else {
+      worker.reset();  // who knows in which state it is
+    }
   }
   return images;
 }
@@ -185,7 +203,7 @@ double measure(nvjpegHandle_t library, const std::vector<Image>& images, int bat
     parts[i % parts.size()].push_back(images[i % images.size()]);
   }
   std::vector<std::unique_ptr<Worker>> workers;
-  for (auto& part : parts) workers.push_back(std::make_unique<Worker>(library, std::move(part), batched));
+  for (const auto& part : parts) workers.push_back(std::make_unique<Worker>(library, part, batched));
   bool over = false;
   std::mutex mutex;
   std::exception_ptr failure;
@@ -295,6 +313,7 @@ int main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds, "Measurements of each way")->check(CLI::PositiveNumber);
   app.add_option("--json", options.json, "Where to write the results");
   CLI11_PARSE(app, argc, argv);
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // it takes a while
   try {
     run(options);
   } catch (const std::exception& error) {

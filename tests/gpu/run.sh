@@ -50,12 +50,12 @@ if ! ctest --test-dir "$build_dir" -L gpu --output-on-failure --no-tests=error; 
 measure() {
   local name=$1
   shift
-  echo "== $name"
+  echo "== $name, after $SECONDS s"
   if ! "$@" --json "$results/$name.json"; then failed+=("$name"); fi
 }
 
 measure transport "$build_dir/benchmarks/gpu_transport_benchmark" \
-  --gigabytes "${IMGPACK_GPU_GIGABYTES:-2}" --folder "${IMGPACK_GPU_FOLDER:-/tmp}" --blocks 0 132
+  --gigabytes "${IMGPACK_GPU_GIGABYTES:-2}" --folder "${IMGPACK_GPU_FOLDER:-/tmp}"
 
 # loaders NAME ARGUMENTS...: as measure, of gpu_loader_benchmark.
 loaders() {
@@ -92,12 +92,12 @@ if [[ -n $images ]]; then
     echo "== training: $python has no torch that sees the GPU, or no imgpack"
   fi
   if [[ -x $build_dir/benchmarks/nvjpeg_baseline ]]; then
-    measure nvjpeg "$build_dir/benchmarks/nvjpeg_baseline" "$images"
+    measure nvjpeg "$build_dir/benchmarks/nvjpeg_baseline" "$images" --threads 1 8 --seconds 0.4 --rounds 2
   else
     echo "== nvjpeg: not built, as CMake found no nvJPEG"
   fi
   if "$python" -c 'import sys, torch, torchvision; sys.exit(not torch.cuda.is_available())' 2> /dev/null; then
-    measure pytorch "$python" "$source_dir/benchmarks/gpu_baselines.py" "$images" --raw-gigabytes 2
+    measure pytorch "$python" "$source_dir/benchmarks/gpu_baselines.py" "$images" --raw-gigabytes 2 --seconds 3
   else
     echo "== pytorch: $python has no torch and torchvision that see the GPU"
   fi
