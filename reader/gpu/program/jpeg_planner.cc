@@ -84,18 +84,6 @@ bool copy_tables(const jpeg::Frame& frame, const std::uint8_t* file, JpegTask& t
   return true;
 }
 
-/// Fetches what find_scan() will read of the index, about: entries are of one size, and come row by row. Inlined
-/// always: GCC leaves out calls of functions that only prefetch.
-[[gnu::always_inline]] inline void prefetch_entries(std::span<const std::byte> index, const Rect& part,
-                                                    std::uint32_t height) {
-  constexpr std::size_t kLine = 64;
-  const std::size_t first = index.size() * part.y / height;
-  const std::size_t end = index.size() * (std::size_t{part.y} + part.height) / height;
-  for (const std::size_t at : {first, first + kLine, end, end + kLine}) {
-    __builtin_prefetch(index.data() + std::min(at, index.size()));  // an empty one may have no address to add to
-  }
-}
-
 /// The bytes of the scan from the part's first segment to the end of its last. False if they make no sense.
 bool find_scan(JpegTask& task) {
   const jpeg::SegmentIndex& index = task.index;
@@ -111,7 +99,6 @@ bool find_scan(JpegTask& task) {
 }  // namespace
 
 bool plan_jpeg(const RecordMeta& meta, const RecordBytes& bytes, const Rect& part, JpegTask& task, JpegBytes& needed) {
-  prefetch_entries(bytes.segments, part, meta.height);
   jpeg::SegmentIndex& index = task.index;
   if (jpeg::open_segment_index(bytes.segments, bytes.payload, index) != jpeg::IndexStatus::ok) return false;
   const jpeg::Frame& frame = index.frame;
