@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "codec/jpeg/huffman.h"
 #include "codec/jpeg/zigzag.h"
@@ -30,17 +31,23 @@ constexpr QuantOrder quant_order() {
   }
   return order;
 }
+constexpr QuantOrder kQuantOrder = quant_order();
+
+/// A loop that is unrolled: where values stand are constants then.
+template <std::size_t... kPlace>
+void copy_bytes(const std::uint8_t* values, std::uint16_t* out, std::index_sequence<kPlace...>) {
+  ((out[kPlace] = values[kQuantOrder.zigzag[kPlace]]), ...);
+}
 
 void copy_quant(const jpeg::Component& component, const std::uint8_t* file, std::uint16_t* out) {
-  static constexpr QuantOrder kOrder = quant_order();
   const std::uint8_t* const values = file + component.quant_offset;
   if (component.quant_16bit) {
     for (std::uint32_t i = 0; i < jpeg::kBlockCoefficients; ++i) {
-      const std::uint8_t* const value = values + std::size_t{2} * kOrder.zigzag[i];
+      const std::uint8_t* const value = values + std::size_t{2} * kQuantOrder.zigzag[i];
       out[i] = static_cast<std::uint16_t>(value[0] << 8 | value[1]);
     }
   } else {
-    for (std::uint32_t i = 0; i < jpeg::kBlockCoefficients; ++i) out[i] = values[kOrder.zigzag[i]];
+    copy_bytes(values, out, std::make_index_sequence<jpeg::kBlockCoefficients>());
   }
 }
 
