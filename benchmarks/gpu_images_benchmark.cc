@@ -7,6 +7,8 @@
 // CenterCrop(224)), in random order. One host thread plans; its CPU time is told.
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -30,6 +32,8 @@ namespace {
 
 using namespace imgpack;
 using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kGroup = 8;  ///< samples that are prepared together, as ChunkMaker does it
 
 struct Options {
   std::string file;
@@ -64,6 +68,12 @@ struct HostTime {
   double plan = 0;
   double submit = 0;
   double wait = 0;
+};
+
+struct Prepared {
+  RecordMeta meta;
+  RecordBytes bytes;
+  SamplePlan plan;
 };
 
 struct InFlight {
@@ -144,22 +154,35 @@ class Benchmark {
     const double begun = thread_seconds();
     made.job = device_->begin(*made.memory, options_.batch);
     const StoreReader& store = data_.store();
-    constexpr std::uint32_t kAhead = 2;  // as ChunkMaker
     for (std::uint64_t& record : records_) record = random_() % store.size();
-    for (std::uint32_t i = 0; i < options_.batch; ++i) {
-      if (i + kAhead < options_.batch) prefetch_record(store.bytes(records_[i + kAhead]));
-      const std::uint64_t record = records_[i];
-      const RecordMeta meta = store.meta(record);
-      const auto reason = augmenter_.plan(random_(), record, {meta.width, meta.height}, plan_);
-      if (reason) throw Error(ErrorCode::unsupported, *reason);
-      const auto placement = made.job->add(i, meta, store.bytes(record), plan_);
-      result_.host_images += placement.host_image != nullptr ? 1 : 0;
+    for (std::uint32_t i = 0; i < options_.batch; i += kGroup) {
+      add_group(*made.job, i, std::min(i + kGroup, options_.batch));
     }
     const double planned = thread_seconds();
     made.job->submit({.labels = labels_, .mask = mask_, .soft_labels = {}});
     result_.host.plan += planned - begun;
     result_.host.submit += thread_seconds() - planned;
     return made;
+  }
+  void add_group(DeviceJob& job, std::uint32_t begin, std::uint32_t end) {
+    const StoreReader& store = data_.store();
+    for (std::uint32_t i = end; i < std::min(end + kGroup, options_.batch); ++i) store.prefetch_entry(records_[i]);
+    for (std::uint32_t i = begin; i < end; ++i) {
+      prepared_[i - begin].meta = store.meta(records_[i]);
+      prepared_[i - begin].bytes = store.bytes(records_[i]);
+    }
+    for (std::uint32_t i = begin; i < end; ++i) prefetch_record(prepared_[i - begin].bytes);
+    for (std::uint32_t i = begin; i < end; ++i) {
+      auto& [meta, bytes, plan] = prepared_[i - begin];
+      const auto reason = augmenter_.plan(random_(), records_[i], {meta.width, meta.height}, plan);
+      if (reason) throw Error(ErrorCode::unsupported, *reason);
+      prefetch_tables(bytes);
+      prefetch_entries(bytes, plan.stages.front().crop, meta.height);
+    }
+    for (std::uint32_t i = begin; i < end; ++i) {
+      const auto& [meta, bytes, plan] = prepared_[i - begin];
+      result_.host_images += job.add(i, meta, bytes, plan).host_image != nullptr ? 1 : 0;
+    }
   }
   std::unique_ptr<DeviceMemory> finish(std::deque<InFlight>& flying) {
     InFlight done = std::move(flying.front());
@@ -178,7 +201,7 @@ class Benchmark {
   std::unique_ptr<BatchDevice> device_;
   std::mt19937_64 random_{1};
   std::vector<std::uint64_t> records_;
-  SamplePlan plan_;
+  std::array<Prepared, kGroup> prepared_;
   std::vector<std::int64_t> labels_;
   std::vector<std::uint8_t> mask_;
   Result result_;

@@ -3,13 +3,14 @@
 //   gpu_plan_benchmark FILE [--batch N] [--batches N] [--scratch MiB] [--jobs N]
 //
 // FILE: a packed dataset; of more than the processor's caches, or records are nearer than they are in training. Samples
-// are RandomResizedCrop(224), flipped, normalised float16, in random order. Times are CPU nanoseconds of one thread per
-// image, the median of all batches.
+// are RandomResizedCrop(224), flipped, normalised float16, in random order, and planned by the loader's own ChunkMaker.
+// Times are CPU nanoseconds of one thread per image, the median of all batches behind the first epoch, which brings the
+// file's pages into the process.
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <random>
-#include <span>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,20 +20,22 @@
 
 #include "benchmarks/contest.h"
 #include "imgpack/dataset.h"
-#include "imgpack/error.h"
-#include "reader/augment/augmenter.h"
+#include "imgpack/sampler.h"
 #include "reader/gpu/image_plan.h"
 #include "reader/gpu/program_buffer.h"
 #include "reader/gpu/wave.h"
 #include "reader/gpu/wave_images.h"
-#include "reader/prefetch.h"
+#include "reader/pipeline/batch_device.h"
+#include "reader/pipeline/batch_job.h"
+#include "reader/pipeline/batch_memory.h"
+#include "reader/pipeline/chunk_maker.h"
+#include "reader/pipeline/counters.h"
+#include "reader/pipeline/work_plan.h"
 
 namespace {
 
 using namespace imgpack;
 using namespace imgpack::gpu;
-
-constexpr std::uint32_t kAhead = 2;  ///< as ChunkMaker looks ahead
 
 struct Options {
   std::string file;
@@ -52,6 +55,7 @@ class Phase {
     work();
     seconds_.push_back(cpu_seconds() - begin);
   }
+  void forget() { seconds_.clear(); }
   const std::string& name() const { return name_; }
   double median() const {
     std::vector<double> sorted = seconds_;
@@ -73,37 +77,104 @@ std::shared_ptr<std::byte> allocate_plain(std::size_t bytes) {
   return {std::move(memory), static_cast<std::byte*>(begin)};
 }
 
-/// What CudaJob does for a batch, up to the first call of CUDA. Addresses of the device mean nothing.
+/// What is kept from batch to batch, as CUDA's job has it. Addresses of the device mean nothing.
+struct PlanMemory {
+  ProgramBuffer program{&allocate_plain};
+  ProgramBuffer::Place jpegs;
+  std::vector<ImagePlan> images;
+  std::vector<Wave> waves;
+
+  JpegTask& jpeg(std::size_t i) const { return program.host<JpegTask>(jpegs)[i]; }
+};
+
+/// Plans as CudaJob does, and leaves it at that.
+class PlanJob final : public DeviceJob {
+ public:
+  explicit PlanJob(PlanMemory& memory) : memory_(memory) {}
+
+  Placement add(std::size_t index, const RecordMeta& meta, const RecordBytes& bytes, const SamplePlan& plan,
+                const PayloadPlace*) override {
+    if (index + 1 < memory_.images.size()) prefetch_image(memory_.images[index + 1], memory_.jpeg(index + 1));
+    plan_image(meta, bytes, plan, memory_.images[index], memory_.jpeg(index));
+    return {};
+  }
+  void submit(const BatchLabels&) override {}
+  void wait() override {}
+  std::optional<std::string> damaged(std::size_t) const override { return std::nullopt; }
+  double device_seconds() const override { return 0; }
+  void copy_image(std::size_t, std::size_t) override {}
+  void clear_image(std::size_t) override {}
+  void mix(const Mix&, std::uint32_t, std::optional<std::size_t>) override {}
+  void set_labels(const BatchLabels&) override {}
+
+ private:
+  PlanMemory& memory_;
+};
+
+class NoMemory final : public DeviceMemory {
+ public:
+  void use_on(void*) override {}
+  void release() noexcept override {}
+};
+
+class PlanDevice final : public BatchDevice {
+ public:
+  explicit PlanDevice(std::uint32_t jobs) : jobs_(jobs) {}
+
+  std::unique_ptr<DeviceMemory> allocate(std::uint32_t, std::uint32_t) override { return std::make_unique<NoMemory>(); }
+  std::unique_ptr<DeviceJob> begin(DeviceMemory&, std::uint32_t samples) override {
+    next_ = (next_ + 1) % jobs_.size();
+    PlanMemory& memory = jobs_[next_];
+    memory.images.resize(samples);
+    memory.program.reset();
+    memory.jpegs = memory.program.reserve<JpegTask>(samples);
+    return std::make_unique<PlanJob>(memory);
+  }
+  int number() const noexcept override { return 0; }
+  std::string transport_reason() const override { return "plans only"; }
+  /// Of the last job.
+  PlanMemory& memory() { return jobs_[next_]; }
+
+ private:
+  std::vector<PlanMemory> jobs_;
+  std::size_t next_ = 0;
+};
+
+WorkPlan work_plan(const Dataset& data, const Options& options) {
+  LoaderOptions loader;
+  loader.batch_size = options.batch;
+  loader.device = "cuda:0";
+  loader.last_batch = LastBatch::drop;
+  loader.transform = {RandomResizedCrop{224}, HorizontalFlip{}, Normalize::imagenet()};
+  loader.dtype = DType::f16;
+  std::vector<DatasetShare> shares;
+  shares.push_back({.dataset = data});
+  return {Sampler::create(std::move(shares), {}, loader.seed), loader};
+}
+
+/// What is done for a batch, up to the first call of CUDA.
 class Planning {
  public:
   Planning(const Dataset& data, const Options& options)
-      : store_(data.store()),
-        options_(options),
-        augmenter_({RandomResizedCrop{224}, HorizontalFlip{}, Normalize::imagenet()}, DType::f16, Layout::nchw),
-        samples_(options.batch) {
-    for (std::uint32_t i = 0; i < options.jobs; ++i) jobs_.emplace_back().images.resize(options.batch);
-  }
+      : options_(options),
+        work_(work_plan(data, options)),
+        device_(std::make_shared<PlanDevice>(options.jobs)),
+        pool_(BatchPool::create({.format = work_.format, .kept = 1, .size = options.batch, .room = options.batch},
+                                device_)),
+        maker_(work_, counters_) {}
 
-  void run_batch() {
-    Job& job = jobs_[next_++ % jobs_.size()];
-    job.program.reset();
-    job.jpegs = job.program.reserve<JpegTask>(options_.batch);
-    fetch_.measure([this] { fetch(); });
-    augment_.measure([this] { augment(); });
-    plan_.measure([&] { plan(job); });
-    std::vector<WaveImages> waves;
-    cut_.measure([&] { waves = cut_waves(job.images, options_.scratch_mib << 20); });
-    if (job.waves.size() < waves.size()) job.waves.resize(waves.size());
-    place_.measure([&] {
-      for (std::size_t w = 0; w < waves.size(); ++w) place(job, waves[w], job.waves[w]);
-    });
-    write_.measure([&] {
-      for (std::size_t w = 0; w < waves.size(); ++w) job.waves[w].write(job.program);
-    });
+  void run() {
+    const std::uint64_t batches = batch_count(work_.sampler.samples(), 0, work_.shape);
+    for (std::uint64_t i = 0; i < batches + options_.batches; ++i) {
+      if (i == batches) {
+        for (Phase* phase : phases()) phase->forget();
+      }
+      run_batch({.epoch = i / batches, .first = i % batches * options_.batch, .seed = 0, .order = 0});
+    }
   }
-  void report() const {
+  void report() {
     double sum = 0;
-    for (const Phase* phase : {&fetch_, &augment_, &plan_, &cut_, &place_, &write_}) {
+    for (const Phase* phase : phases()) {
       const double nanoseconds = phase->median() / options_.batch * 1e9;
       fmt::print("{:<34}{:6.0f} ns\n", phase->name(), nanoseconds);
       sum += nanoseconds;
@@ -112,65 +183,44 @@ class Planning {
   }
 
  private:
-  struct Sample {
-    std::uint64_t record = 0;
-    RecordMeta meta;
-    RecordBytes bytes;
-    SamplePlan plan;
-  };
-
-  struct Job {
-    ProgramBuffer program{&allocate_plain};
-    ProgramBuffer::Place jpegs;
-    std::vector<ImagePlan> images;
-    std::vector<Wave> waves;
-
-    JpegTask& jpeg(std::uint32_t i) const { return program.host<JpegTask>(jpegs)[i]; }
-  };
-
-  void fetch() {
-    for (Sample& sample : samples_) {
-      sample.record = random_() % store_.size();
-      sample.meta = store_.meta(sample.record);
-      sample.bytes = store_.bytes(sample.record);
-    }
+  void run_batch(const BatchJob::Place& place) {
+    std::optional<BatchJob> job;
+    draw_.measure([&] { job.emplace(work_, place, *pool_); });
+    make_.measure([&] {
+      const std::atomic<bool> cancelled{false};
+      for (std::size_t chunk = 0; chunk < job->chunks(); ++chunk) maker_.make(*job, chunk, cancelled);
+    });
+    PlanMemory& memory = device_->memory();
+    std::vector<WaveImages> waves;
+    cut_.measure([&] { waves = cut_waves(memory.images, options_.scratch_mib << 20); });
+    if (memory.waves.size() < waves.size()) memory.waves.resize(waves.size());
+    place_.measure([&] {
+      for (std::size_t w = 0; w < waves.size(); ++w) place_wave(memory, waves[w], memory.waves[w]);
+    });
+    write_.measure([&] {
+      for (std::size_t w = 0; w < waves.size(); ++w) memory.waves[w].write(memory.program);
+    });
   }
-  void augment() {
-    for (Sample& sample : samples_) {
-      const Size size = {sample.meta.width, sample.meta.height};
-      const auto reason = augmenter_.plan(random_(), sample.record, size, sample.plan);
-      if (reason) throw Error(ErrorCode::unsupported, *reason);
-    }
-  }
-  void plan(Job& job) {
-    for (std::uint32_t i = 0; i < options_.batch; ++i) {
-      const Sample& sample = samples_[i];
-      if (i + kAhead < options_.batch) prefetch_record(samples_[i + kAhead].bytes);
-      if (i + 1 < options_.batch) prefetch_image(job.images[i + 1], job.jpeg(i + 1));
-      plan_image(sample.meta, sample.bytes, sample.plan, job.images[i], job.jpeg(i));
-    }
-  }
-  void place(Job& job, const WaveImages& cut, Wave& wave) {
+  static void place_wave(PlanMemory& memory, const WaveImages& cut, Wave& wave) {
     wave.reset();
     Carver general;
     Carver coefficients;
     for (std::uint32_t i = cut.first; i < cut.end; ++i) {
-      if (!uses_waves(job.images[i])) continue;
-      const ImagePlaces places = place_image(job.images[i], job.jpeg(i), i, {general, coefficients}, nullptr);
-      wave.add(job.images[i], job.jpeg(i), i, places, nullptr);
+      if (!uses_waves(memory.images[i])) continue;
+      const ImagePlaces places = place_image(memory.images[i], memory.jpeg(i), i, {general, coefficients}, nullptr);
+      wave.add(memory.images[i], memory.jpeg(i), i, places, nullptr);
     }
   }
+  std::vector<Phase*> phases() { return {&draw_, &make_, &cut_, &place_, &write_}; }
 
-  const StoreReader& store_;
   const Options& options_;
-  Augmenter augmenter_;
-  std::mt19937_64 random_{1};
-  std::vector<Sample> samples_;
-  std::vector<Job> jobs_;
-  std::size_t next_ = 0;
-  Phase fetch_{"finding records"};
-  Phase augment_{"Augmenter::plan"};
-  Phase plan_{"plan_image"};
+  const WorkPlan work_;
+  Counters counters_;
+  std::shared_ptr<PlanDevice> device_;
+  std::shared_ptr<BatchPool> pool_;
+  ChunkMaker maker_;
+  Phase draw_{"BatchJob"};
+  Phase make_{"ChunkMaker::make, plan_image"};
   Phase cut_{"cut_waves"};
   Phase place_{"place_image, Wave::add"};
   Phase write_{"Wave::write"};
@@ -189,7 +239,7 @@ int main(int argc, char** argv) try {
   CLI11_PARSE(app, argc, argv);
   const Dataset data = Dataset::open(options.file);
   Planning planning(data, options);
-  for (std::uint32_t i = 0; i < options.batches; ++i) planning.run_batch();
+  planning.run();
   planning.report();
   return 0;
 } catch (const std::exception& error) {

@@ -67,6 +67,10 @@ class ColumnStore final : public StoreReader {
 
   std::optional<std::uint64_t> find(std::string_view key) const override { return parts_.columns.find(key); }
 
+  void prefetch_entry(std::uint64_t record) const noexcept override {
+    if (record < size()) parts_.columns.prefetch_entry(record);
+  }
+
   void prefetch(std::uint64_t first, std::uint64_t count) const override {
     const auto [offset, size] = extent(first, count);
     parts_.data.prefetch(offset, size);

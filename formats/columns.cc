@@ -151,6 +151,13 @@ RecordMeta ColumnTable::meta(std::uint64_t record) const {
   return meta;
 }
 
+void ColumnTable::prefetch_entry(std::uint64_t record) const noexcept {
+  for (const ColumnView* view : {&payload_offset_, &payload_size_, &payload_bounds_, &segments_offset_, &segments_size_,
+                                 &segment_bounds_, &label_, &width_, &height_, &channels_, &codec_, &checksum_}) {
+    if (view->present()) __builtin_prefetch(view->bytes.data() + record * view->width);
+  }
+}
+
 std::uint64_t ColumnTable::payload_offset(std::uint64_t record) const noexcept {
   if (layout_.fixed_payload_size) return layout_.payload_base + record * *layout_.fixed_payload_size;
   return payload_offset_.present() ? at64(payload_offset_, record)

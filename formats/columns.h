@@ -88,6 +88,8 @@ class ColumnTable {
   std::uint64_t payload_offset(std::uint64_t record) const noexcept;
   std::uint64_t payload_size(std::uint64_t record) const;
   std::uint64_t segments_size(std::uint64_t record) const;
+  /// Has what the functions above and below look up of a record brought into the processor's caches.
+  void prefetch_entry(std::uint64_t record) const noexcept;
   /// In the data file. Meaningless with segments_inline() false.
   std::uint64_t segments_offset(std::uint64_t record) const;
   /// Whether segments lie in the data file; else segments() has them.

@@ -66,6 +66,11 @@ class ShardedStore final : public StoreReader {
     return std::nullopt;
   }
 
+  void prefetch_entry(std::uint64_t record) const noexcept override {
+    if (record >= size()) return;
+    const auto [shard, local] = locate(record);
+    shard->prefetch_entry(local);
+  }
   void prefetch(std::uint64_t first, std::uint64_t count) const override {
     for_each_part(first, count,
                   [](const StoreReader& shard, std::uint64_t begin, std::uint64_t n) { shard.prefetch(begin, n); });

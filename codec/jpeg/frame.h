@@ -35,7 +35,7 @@ struct Frame {
   std::uint32_t height = 0;
   ColorModel color = ColorModel::gray;
   std::uint32_t component_count = 1;
-  Component components[kMaxComponents];
+  Component components[kMaxComponents];  ///< those that there are not: 1x1, as here
   std::uint32_t restart_interval = 0;  ///< MCUs; 0: no restart markers
   std::uint32_t scan_offset = 0;       ///< in the file, of the first byte of entropy-coded data
   std::uint32_t scan_size = 0;         ///< bytes of entropy-coded data
@@ -43,14 +43,12 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 
   IMGPACK_HD std::uint32_t max_h() const {
-    std::uint32_t most = 1;
-    for (std::uint32_t c = 0; c < component_count; ++c) most = components[c].h > most ? components[c].h : most;
-    return most;
+    const std::uint32_t most = components[0].h > components[1].h ? components[0].h : components[1].h;
+    return components[2].h > most ? components[2].h : most;
   }
   IMGPACK_HD std::uint32_t max_v() const {
-    std::uint32_t most = 1;
-    for (std::uint32_t c = 0; c < component_count; ++c) most = components[c].v > most ? components[c].v : most;
-    return most;
+    const std::uint32_t most = components[0].v > components[1].v ? components[0].v : components[1].v;
+    return components[2].v > most ? components[2].v : most;
   }
   IMGPACK_HD std::uint32_t mcu_width() const { return max_h() * kBlockSize; }  ///< pixels
   IMGPACK_HD std::uint32_t mcu_height() const { return max_v() * kBlockSize; }

@@ -93,16 +93,11 @@ IMGPACK_HD inline std::uint32_t count_huffman_symbols(const std::uint8_t* table)
 /// `table`: 16 counts and then as many symbols as they say, at most 256, all readable. False where libjpeg refuses it:
 /// codes that do not fit their length, the code of all ones, a DC symbol above kMaxDcSize.
 IMGPACK_HD inline bool is_valid_huffman_table(const std::uint8_t* table, HuffmanClass huffman_class) {
-  std::uint32_t code = 0;
-  bool fits = true;
-  for (std::uint32_t length = 1; length <= kMaxCodeLength; ++length) {
-    const std::uint32_t count = table[length - 1];
-    code += count;
-    fits = fits & (code + (count != 0 ? 1 : 0) <= (1u << length));
-    code <<= 1;
-  }
+  // Each code takes its share of the values of 16 bits. They fit, and the code of all ones is free, if a value is left.
+  std::uint32_t taken = 0;
+  for (std::uint32_t i = 0; i < kHuffmanCounts; ++i) taken = 2 * taken + table[i];
   const std::uint32_t symbols = count_huffman_symbols(table);
-  if (!fits || symbols > kMaxHuffmanSymbols) return false;
+  if (taken >= 1u << kMaxCodeLength || symbols > kMaxHuffmanSymbols) return false;
   if (huffman_class == HuffmanClass::ac) return true;
   for (std::uint32_t i = 0; i < symbols; ++i) {
     if (table[kHuffmanCounts + i] > kMaxDcSize) return false;

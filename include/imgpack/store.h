@@ -89,6 +89,10 @@ class StoreReader {
   /// The record with that key.
   virtual std::optional<std::uint64_t> find(std::string_view key) const = 0;
 
+  /// Has what meta() and bytes() will look up of a record brought into the processor's caches: where records are read
+  /// in random order, its place in the index is in none of them. Returns at once, and may do nothing.
+  virtual void prefetch_entry(std::uint64_t record) const noexcept { static_cast<void>(record); }
+
   // Ranges of records are clipped to size(); both are advice and do not throw because of damage.
 
   /// Tells the operating system that the payloads of [first, first + count) are wanted soon.

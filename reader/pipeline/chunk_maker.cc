@@ -1,7 +1,9 @@
 #include "reader/pipeline/chunk_maker.h"
 
+#include <algorithm>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -49,20 +51,40 @@ ChunkMaker::ChunkMaker(const WorkPlan& plan, Counters& counters)
       counters_(counters),
       maker_(plan.augmenter.format(), &decode_other_image, plan.options.max_pixels, outgrows_caches(plan)) {}
 
+/// Some of a chunk's samples, or none.
+struct ChunkMaker::Samples {
+  BatchJob& job;
+  std::size_t begin;
+  std::size_t end;
+  std::span<const FetchedRecord> fetched;  ///< theirs, or empty
+
+  /// `count` of them from number `first` on, as far as there are any.
+  Samples some(std::size_t first, std::size_t count) const {
+    const std::size_t from = std::min(begin + first, end);
+    const std::size_t to = std::min(from + count, end);
+    return {job, from, to, fetched.empty() ? fetched : fetched.subspan(from - begin, to - from)};
+  }
+};
+
+/// Records are in random order, so that each brings cache misses: of its entry in the index, of its header, of its
+/// segment index. One after the other they would take longer than all that a device leaves to the host. So each step is
+/// taken for a group of samples, and has what the next one will read brought in; entries two groups ahead, records one.
 void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>& cancelled) noexcept {
   StopWatch watch;
   const auto [begin, end] = job.chunk(chunk);
   std::vector<FetchedRecord>& fetched = job.fetched(chunk);
+  const Samples all = {job, begin, end, fetched};
   try {
-    for (std::size_t index = begin; index < end; ++index) {
-      if (cancelled.load(std::memory_order_relaxed)) return;
-      if (fetched.empty()) look_ahead(job, index, end);
-      try {
-        make_sample(job, index, fetched.empty() ? nullptr : &fetched[index - begin]);
-      } catch (const Error& error) {
-        if (!is_damage(error)) throw;
-        job.fail(index, error);
-      }
+    announce(all.some(0, 2 * kGroup));
+    find(all.some(0, kGroup));
+    for (std::size_t first = 0; first < end - begin; first += kGroup) {
+      announce(all.some(first + 2 * kGroup, kGroup));
+      find(all.some(first + kGroup, kGroup));
+      const Samples group = all.some(first, kGroup);
+      for_each_good(group, [&](std::size_t index) { draw(job, index); });
+      for_each_good(group, [&](std::size_t index) {
+        if (!cancelled.load(std::memory_order_relaxed)) carry_out(job, index);
+      });
     }
   } catch (...) {
     job.fail(std::current_exception());
@@ -74,62 +96,92 @@ void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>&
   count(counters_.made, end - begin);
 }
 
-/// Has the record of a later sample brought into the caches while this one is planned for the device. Where the host
-/// decodes, what that saves is nothing beside it.
-void ChunkMaker::look_ahead(const BatchJob& job, std::size_t index, std::size_t end) const {
-  constexpr std::size_t kAhead = 2;
-  if (job.device() == nullptr || end - index <= kAhead) return;
-  const Sample& sample = job.samples()[index + kAhead];
-  try {
-    prefetch_record(plan_.sampler.shares()[sample.dataset].dataset.store().bytes(sample.record));
-  } catch (const Error&) {  // damaged: whoever makes it will find the same
-  }
+const StoreReader& ChunkMaker::store_of(const Sample& sample) const {
+  return plan_.sampler.shares()[sample.dataset].dataset.store();
 }
 
-void ChunkMaker::make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched) {
-  const Sample& sample = job.samples()[index];
-  const StoreReader& store = plan_.sampler.shares()[sample.dataset].dataset.store();
-  const RecordMeta meta = store.meta(sample.record);
-  const RecordBytes bytes =
-      fetched != nullptr && fetched->memory != nullptr ? fetched->bytes : store.bytes(sample.record);
-  job.set_label(index, meta.label);
-  bytes_read_ += bytes.payload.size() + bytes.segments.size();
-  ImageResult result = check_image_size(meta, plan_.options.max_pixels);
-  if (result.ok() && plan_.options.verify_checksums) result = check_bytes(meta, bytes);
-  if (result.ok()) {
-    auto reason = plan_.augmenter.plan(job.augment_key(sample), sample.record, {meta.width, meta.height}, sample_plan_);
-    if (reason) {
-      result = {ImageStatus::unsupported, *std::move(reason)};
-    } else {
-      const Size size = sample_plan_.size();
-      if (size != Size{plan_.format.image.width, plan_.format.image.height}) {
-        throw record_error(
-            store, sample.record, ErrorCode::invalid_argument,
-            fmt::format("it becomes {}x{} pixels, others {}x{}: a batch needs a transform that gives all "
-                        "images one size",
-                        size.width, size.height, plan_.format.image.width, plan_.format.image.height));
-      }
-      result = carry_out(meta, bytes, job, index);
+template <class Step>
+void ChunkMaker::for_each_good(const Samples& samples, Step step) {
+  for (std::size_t index = samples.begin; index < samples.end; ++index) {
+    if (!prepared(index).good) continue;
+    try {
+      step(index);
+    } catch (const Error& error) {
+      if (!is_damage(error)) throw;
+      prepared(index).good = false;
+      samples.job.fail(index, error);
     }
   }
-  if (!result.ok()) throw record_error(store, sample.record, result);
 }
 
-ImageResult ChunkMaker::carry_out(const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job, std::size_t index) {
-  if (job.device() == nullptr) return maker_.make(meta, bytes, sample_plan_, job.image(index));
-  return hand_over(meta, bytes, job, index);
+void ChunkMaker::announce(const Samples& samples) const {
+  for (std::size_t index = samples.begin; index < samples.end; ++index) {
+    const Sample& sample = samples.job.samples()[index];
+    store_of(sample).prefetch_entry(sample.record);
+  }
+}
+
+void ChunkMaker::find(const Samples& samples) {
+  for (std::size_t index = samples.begin; index < samples.end; ++index) prepared(index).good = true;
+  for_each_good(samples, [&](std::size_t index) { find(samples, index); });
+  // In a loop of its own: see prefetch.h.
+  for_each_good(samples, [&](std::size_t index) { prefetch_record(prepared(index).bytes); });
+}
+
+void ChunkMaker::find(const Samples& samples, std::size_t index) {
+  const Sample& sample = samples.job.samples()[index];
+  const StoreReader& store = store_of(sample);
+  Prepared& found = prepared(index);
+  found.meta = store.meta(sample.record);
+  const FetchedRecord* fetched = samples.fetched.empty() ? nullptr : &samples.fetched[index - samples.begin];
+  found.bytes = fetched != nullptr && fetched->memory != nullptr ? fetched->bytes : store.bytes(sample.record);
+}
+
+/// Checks the record and draws what is done to it.
+void ChunkMaker::draw(BatchJob& job, std::size_t index) {
+  const Sample& sample = job.samples()[index];
+  Prepared& drawn = prepared(index);
+  job.set_label(index, drawn.meta.label);
+  bytes_read_ += drawn.bytes.payload.size() + drawn.bytes.segments.size();
+  ImageResult result = check_image_size(drawn.meta, plan_.options.max_pixels);
+  if (result.ok() && plan_.options.verify_checksums) result = check_bytes(drawn.meta, drawn.bytes);
+  if (result.ok()) {
+    auto reason =
+        plan_.augmenter.plan(job.augment_key(sample), sample.record, {drawn.meta.width, drawn.meta.height}, drawn.plan);
+    if (reason) result = {ImageStatus::unsupported, *std::move(reason)};
+  }
+  if (!result.ok()) throw record_error(store_of(sample), sample.record, result);
+  const Size size = drawn.plan.size();
+  if (size != Size{plan_.format.image.width, plan_.format.image.height}) {
+    throw record_error(store_of(sample), sample.record, ErrorCode::invalid_argument,
+                       fmt::format("it becomes {}x{} pixels, others {}x{}: a batch needs a transform that gives all "
+                                   "images one size",
+                                   size.width, size.height, plan_.format.image.width, plan_.format.image.height));
+  }
+  prefetch_tables(drawn.bytes);
+  prefetch_entries(drawn.bytes, drawn.plan.stages.front().crop, drawn.meta.height);
+}
+
+void ChunkMaker::carry_out(BatchJob& job, std::size_t index) {
+  const Prepared& sample = prepared(index);
+  const ImageResult result = job.device() == nullptr
+                                 ? maker_.make(sample.meta, sample.bytes, sample.plan, job.image(index))
+                                 : hand_over(sample, job, index);
+  const Sample& record = job.samples()[index];
+  if (!result.ok()) throw record_error(store_of(record), record.record, result);
 }
 
 /// The device makes what it can, later; the rest is made here and now.
-ImageResult ChunkMaker::hand_over(const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job, std::size_t index) {
+ImageResult ChunkMaker::hand_over(const Prepared& sample, BatchJob& job, std::size_t index) {
   std::optional<PayloadPlace> file;
   if (plan_.options.transport == Transport::gds) {
-    const Sample& sample = job.samples()[index];
-    file = plan_.sampler.shares()[sample.dataset].dataset.store().place(sample.record);
+    const Sample& record = job.samples()[index];
+    file = store_of(record).place(record.record);
   }
-  DeviceJob::Placement placement = job.device()->add(index, meta, bytes, sample_plan_, file ? &*file : nullptr);
+  DeviceJob::Placement placement =
+      job.device()->add(index, sample.meta, sample.bytes, sample.plan, file ? &*file : nullptr);
   if (placement.result.ok() && placement.host_image != nullptr) {
-    return maker_.make(meta, bytes, sample_plan_, placement.host_image);
+    return maker_.make(sample.meta, sample.bytes, sample.plan, placement.host_image);
   }
   if (placement.result.ok()) ++device_made_;
   return std::move(placement.result);

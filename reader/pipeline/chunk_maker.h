@@ -1,6 +1,7 @@
 // One thread's tools for making the samples of a chunk.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -24,18 +25,37 @@ class ChunkMaker {
   void make(BatchJob& job, std::size_t chunk, const std::atomic<bool>& cancelled) noexcept;
 
  private:
-  void look_ahead(const BatchJob& job, std::size_t index, std::size_t end) const;
-  void make_sample(BatchJob& job, std::size_t index, const FetchedRecord* fetched);
-  /// What sample_plan_ says.
-  ImageResult carry_out(const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job, std::size_t index);
-  ImageResult hand_over(const RecordMeta& meta, const RecordBytes& bytes, BatchJob& job, std::size_t index);
+  /// What is known of a sample before its image is made.
+  struct Prepared {
+    RecordMeta meta;
+    RecordBytes bytes;
+    SamplePlan plan;
+    bool good = false;  ///< nothing has been wrong with it so far
+  };
+  struct Samples;
+
+  Prepared& prepared(std::size_t index) noexcept { return prepared_[index % prepared_.size()]; }
+  const StoreReader& store_of(const Sample& sample) const;
+  /// Takes a step for each of the samples that is good. Damage is noted in the job.
+  template <class Step>
+  void for_each_good(const Samples& samples, Step step);
+
+  // The steps, in their order.
+  void announce(const Samples& samples) const;
+  void find(const Samples& samples);
+  void find(const Samples& samples, std::size_t index);
+  void draw(BatchJob& job, std::size_t index);
+  void carry_out(BatchJob& job, std::size_t index);
+  ImageResult hand_over(const Prepared& sample, BatchJob& job, std::size_t index);
+
+  static constexpr std::size_t kGroup = 8;  ///< samples that a step is taken for in a row
 
   const WorkPlan& plan_;
   Counters& counters_;
   SampleMaker maker_;
-  SamplePlan sample_plan_;         ///< of the sample that is being made
-  std::uint64_t bytes_read_ = 0;   ///< not counted yet
-  std::uint64_t device_made_ = 0;  ///< not counted yet
+  std::array<Prepared, 2 * kGroup> prepared_;  ///< the group that is made and the one behind it
+  std::uint64_t bytes_read_ = 0;               ///< not counted yet
+  std::uint64_t device_made_ = 0;              ///< not counted yet
 };
 
 }  // namespace imgpack

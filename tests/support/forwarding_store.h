@@ -24,6 +24,7 @@ class ForwardingStore : public StoreReader {
   PayloadPlace place(std::uint64_t record) const override { return store_->place(record); }
   std::vector<std::span<const std::byte>> mappings() const override { return store_->mappings(); }
   std::optional<std::uint64_t> find(std::string_view key) const override { return store_->find(key); }
+  void prefetch_entry(std::uint64_t record) const noexcept override { store_->prefetch_entry(record); }
   void prefetch(std::uint64_t first, std::uint64_t count) const override { store_->prefetch(first, count); }
   void release(std::uint64_t first, std::uint64_t count) const override { store_->release(first, count); }
   void check_container(DamageSink& sink) const override { store_->check_container(sink); }

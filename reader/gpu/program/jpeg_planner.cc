@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "codec/jpeg/huffman.h"
 #include "codec/jpeg/zigzag.h"
@@ -30,17 +31,23 @@ constexpr QuantOrder quant_order() {
   }
   return order;
 }
+constexpr QuantOrder kQuantOrder = quant_order();
+
+/// A loop that is unrolled: where values stand are constants then.
+template <std::size_t... kPlace>
+void copy_bytes(const std::uint8_t* values, std::uint16_t* out, std::index_sequence<kPlace...>) {
+  ((out[kPlace] = values[kQuantOrder.zigzag[kPlace]]), ...);
+}
 
 void copy_quant(const jpeg::Component& component, const std::uint8_t* file, std::uint16_t* out) {
-  static constexpr QuantOrder kOrder = quant_order();
   const std::uint8_t* const values = file + component.quant_offset;
   if (component.quant_16bit) {
     for (std::uint32_t i = 0; i < jpeg::kBlockCoefficients; ++i) {
-      const std::uint8_t* const value = values + std::size_t{2} * kOrder.zigzag[i];
+      const std::uint8_t* const value = values + std::size_t{2} * kQuantOrder.zigzag[i];
       out[i] = static_cast<std::uint16_t>(value[0] << 8 | value[1]);
     }
   } else {
-    for (std::uint32_t i = 0; i < jpeg::kBlockCoefficients; ++i) out[i] = values[kOrder.zigzag[i]];
+    copy_bytes(values, out, std::make_index_sequence<jpeg::kBlockCoefficients>());
   }
 }
 
@@ -84,18 +91,6 @@ bool copy_tables(const jpeg::Frame& frame, const std::uint8_t* file, JpegTask& t
   return true;
 }
 
-/// Fetches what find_scan() will read of the index, about: entries are of one size, and come row by row. Inlined
-/// always: GCC leaves out calls of functions that only prefetch.
-[[gnu::always_inline]] inline void prefetch_entries(std::span<const std::byte> index, const Rect& part,
-                                                    std::uint32_t height) {
-  constexpr std::size_t kLine = 64;
-  const std::size_t first = index.size() * part.y / height;
-  const std::size_t end = index.size() * (std::size_t{part.y} + part.height) / height;
-  for (const std::size_t at : {first, first + kLine, end, end + kLine}) {
-    __builtin_prefetch(index.data() + std::min(at, index.size()));  // an empty one may have no address to add to
-  }
-}
-
 /// The bytes of the scan from the part's first segment to the end of its last. False if they make no sense.
 bool find_scan(JpegTask& task) {
   const jpeg::SegmentIndex& index = task.index;
@@ -111,7 +106,6 @@ bool find_scan(JpegTask& task) {
 }  // namespace
 
 bool plan_jpeg(const RecordMeta& meta, const RecordBytes& bytes, const Rect& part, JpegTask& task, JpegBytes& needed) {
-  prefetch_entries(bytes.segments, part, meta.height);
   jpeg::SegmentIndex& index = task.index;
   if (jpeg::open_segment_index(bytes.segments, bytes.payload, index) != jpeg::IndexStatus::ok) return false;
   const jpeg::Frame& frame = index.frame;
