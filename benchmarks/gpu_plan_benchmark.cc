@@ -207,8 +207,8 @@ class Planning {
     Carver coefficients;
     for (std::uint32_t i = cut.first; i < cut.end; ++i) {
       if (!uses_waves(memory.images[i])) continue;
-      const ImagePlaces places = place_image(memory.images[i], memory.jpeg(i), i, {general, coefficients}, nullptr);
-      wave.add(memory.images[i], memory.jpeg(i), i, places, nullptr);
+      place_image(memory.images[i], memory.jpeg(i), i, {general, coefficients}, nullptr);
+      wave.add(memory.images[i], memory.jpeg(i), i);
     }
   }
   std::vector<Phase*> phases() { return {&draw_, &make_, &cut_, &place_, &write_}; }

@@ -127,7 +127,10 @@ class CudaDevice final : public BatchDevice {
 }  // namespace
 
 DeviceState::DeviceState(const CudaDeviceOptions& wanted)
-    : options(wanted), values(wanted.format), staging_port(wanted.decode_device), staging_ring(staging_port) {
+    : options(wanted),
+      values(wanted.format),
+      staging_port(wanted.decode_device, transfers.get()),
+      staging_ring(staging_port) {
   if (options.gather_blocks == 0) options.gather_blocks = kGatherBlocks;
   const std::size_t scratch = options.scratch_bytes != 0
                                   ? options.scratch_bytes

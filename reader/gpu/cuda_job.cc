@@ -57,7 +57,7 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
     job_->begun = Event::create(Event::Timing::on);
     job_->done = Event::create(Event::Timing::on);
     job_->uploaded = Event::create();
-    job_->staged_all = Event::create();
+    job_->brought = Event::create();
     job_->staged = std::make_unique<StagedRecords>(device.staging_ring);
     for (std::size_t i = 0; i < device.lanes.size(); ++i) job_->lanes_done.push_back(Event::create());
   }
@@ -67,7 +67,7 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
   job_->staged->reset();
   if (device.gds && !job_->from_disk) job_->from_disk = std::make_unique<GdsArena>(*device.gds);
   if (job_->from_disk) job_->from_disk->reset();
-  job_->copies.clear();
+  job_->transfer.clear();
   job_->program.reset();
   jpegs_ = job_->program.reserve<JpegTask>(samples);
   const std::size_t flag_bytes = samples * sizeof(std::uint32_t);
@@ -158,6 +158,37 @@ void CudaJob::bring_pixels(ImagePlan& image, std::span<const std::byte> payload,
   image.pixels = image.on_device ? job_->staged->put(image.pixels) : std::span(view, image.pixels.size());
 }
 
+/// Gives bytes that the device would read elsewhere a place in its memory, where they are to be brought.
+void CudaJob::place_records() {
+  const auto visit_bytes = [this](const auto& visit) {
+    for (ImagePlan& plan : std::span(job_->plans).first(samples_)) {
+      if (plan.on_device) continue;
+      if (plan.path == ImagePath::jpeg) {
+        visit(plan.entries);
+        visit(plan.scan);
+      } else if (plan.path == ImagePath::pixels ||
+                 (plan.path == ImagePath::copied && device_.copies_records && is_worth_copying(plan.raw) &&
+                  !device_.files.crosses_windows(plan.pixels))) {
+        visit(plan.pixels);
+      }
+    }
+  };
+  Carver counted;
+  visit_bytes([&](std::span<const std::byte> bytes) { counted.take_like(bytes.data(), bytes.size()); });
+  if (counted.used() > job_->records.size()) {
+    job_->records = DeviceBuffer();
+    job_->records = DeviceBuffer(counted.used() + counted.used() / 8);
+    // Kernels read what lies beside images, and do not use it.
+    check(cudaMemsetAsync(job_->records.data(), 0, job_->records.size(), device_.transfers.get()), "clearing memory");
+  }
+  Carver memory(job_->records.data());
+  visit_bytes([&](std::span<const std::byte>& bytes) {
+    std::byte* const place = memory.take_like(bytes.data(), bytes.size());
+    job_->transfer.add(bytes, place, device_.copies_records ? &device_.files : nullptr);
+    bytes = {place, bytes.size()};
+  });
+}
+
 /// Cuts the batch into waves, and gives each a lane and its images their memory.
 std::vector<CudaJob::LaneWave> CudaJob::place_waves() {
   std::vector<LaneWave> waves;
@@ -181,8 +212,8 @@ void CudaJob::place_images(LaneWave& placed, Wave& wave) {
   for (std::uint32_t i = placed.images.first; i < placed.images.end; ++i) {
     ImagePlan& plan = job_->plans[i];
     if (!uses_waves(plan)) continue;
-    const ImagePlaces places = place_image(plan, jpeg(i), i, {general, coefficients}, image(i));
-    wave.add(plan, jpeg(i), i, places, device_.copies_records ? &device_.files : nullptr);
+    place_image(plan, jpeg(i), i, {general, coefficients}, image(i));
+    wave.add(plan, jpeg(i), i);
   }
 }
 
@@ -193,40 +224,15 @@ void CudaJob::put_labels(const BatchLabels& labels) {
   std::memcpy(job_->program.host<std::byte>(soft_labels_), labels.soft_labels.data(), labels.soft_labels.size_bytes());
 }
 
-/// For the images that only are cut out; from where they are, or from where they will be copied to.
+/// For the images that only are cut out.
 std::vector<RawTask> CudaJob::make_raw_tasks() {
-  struct Copied {
-    std::size_t task, bytes;
-  };
   std::vector<RawTask> tasks;
-  std::vector<Copied> copied;
-  Carver counted;
   for (std::uint32_t i = 0; i < samples_; ++i) {
     const ImagePlan& plan = job_->plans[i];
     if (plan.path != ImagePath::copied) continue;
-    if (device_.copies_records && !plan.on_device && is_worth_copying(plan.raw) &&
-        !device_.files.crosses_windows(plan.pixels)) {
-      copied.push_back({tasks.size(), plan.pixels.size()});
-      counted.take_like(plan.pixels.data(), plan.pixels.size());
-    }
     RawTask& task = tasks.emplace_back(plan.raw);
     task.source = reinterpret_cast<const std::uint8_t*>(plan.pixels.data());
     task.out = image(i);
-  }
-  if (copied.empty()) return tasks;
-  if (counted.used() > job_->raw_images.size()) {
-    job_->raw_images = DeviceBuffer();
-    job_->raw_images = DeviceBuffer(counted.used() + counted.used() / 8);
-    // Kernels read what lies beside the images, and do not use it. Lanes wait for this as for the program.
-    check(cudaMemsetAsync(job_->raw_images.data(), 0, job_->raw_images.size(), device_.uploads.get()),
-          "clearing memory");
-  }
-  Carver memory(job_->raw_images.data());
-  for (const Copied& c : copied) {
-    const auto* const source = reinterpret_cast<const std::byte*>(tasks[c.task].source);
-    std::byte* const place = memory.take_like(source, c.bytes);
-    job_->copies.add(source, place, c.bytes);
-    tasks[c.task].source = reinterpret_cast<const std::uint8_t*>(place);
   }
   return tasks;
 }
@@ -250,18 +256,22 @@ void CudaJob::write_program(const BatchLabels& labels) {
   mask_ = program.reserve<std::uint8_t>(labels.mask.size());
   soft_labels_ = program.reserve<float>(labels.soft_labels.size());
   put_labels(labels);
+  job_->transfer.write(program);
 }
 
 void CudaJob::submit(const BatchLabels& labels) {
   const std::lock_guard lock(device_.mutex);
   const DeviceScope scope(device_.options.decode_device);
-  const std::vector<LaneWave> waves = place_waves();
-  write_program(labels);
-  for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].write(job_->program);
-  job_->program.settle();
-  for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].patch(job_->program);
   try {
+    place_records();
+    job_->transfer.queue_copies(device_.transfers.get());  // first, so that they run while the program is written
+    const std::vector<LaneWave> waves = place_waves();
+    write_program(labels);
+    for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].write(job_->program);
+    job_->program.settle();
+    for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].patch(job_->program);
     upload();
+    bring_rest();
     launch_finish(launch_lanes(waves));
   } catch (...) {
     give_up();
@@ -274,6 +284,7 @@ void CudaJob::submit(const BatchLabels& labels) {
 /// What was queued is waited for, and later batches find the lanes as they have to be: coefficients may be left there.
 void CudaJob::give_up() noexcept {
   try {
+    device_.transfers.synchronize();
     device_.uploads.synchronize();
     for (Lane& lane : device_.lanes) lane.recover();
     device_.finishes.synchronize();
@@ -287,8 +298,13 @@ void CudaJob::upload() {
   job_->program.upload(stream);
   check(cudaMemsetAsync(job_->device_damaged.data(), 0xff, samples_ * sizeof(std::uint32_t), stream), "clearing flags");
   job_->uploaded.record(stream);
-  staged_ = job_->staged->finish();
-  if (staged_) job_->staged_all.record(device_.staging_port.stream());
+}
+
+void CudaJob::bring_rest() {
+  const cudaStream_t stream = device_.transfers.get();
+  brings_ = job_->staged->finish() || !job_->transfer.empty();
+  job_->transfer.queue_gather(job_->program, job_->uploaded.get(), device_.options.gather_blocks, stream);
+  if (brings_) job_->brought.record(stream);
 }
 
 /// Before the first work for this batch in a lane.
@@ -297,7 +313,7 @@ void CudaJob::begin_lane(std::size_t lane, std::vector<bool>& used) {
   used[lane] = true;
   const Lane& begun = device_.lanes[lane];
   check(cudaStreamWaitEvent(begun.stream(), job_->uploaded.get(), 0), "letting a stream wait");
-  if (staged_) check(cudaStreamWaitEvent(begun.stream(), job_->staged_all.get(), 0), "letting a stream wait");
+  if (brings_) check(cudaStreamWaitEvent(begun.stream(), job_->brought.get(), 0), "letting a stream wait");
   memory_.wait_for_release(begun.stream());
 }
 
@@ -307,8 +323,8 @@ std::vector<bool> CudaJob::launch_lanes(const std::vector<LaneWave>& waves) {
   auto* const damaged = reinterpret_cast<std::uint32_t*>(job_->device_damaged.data());
   for (std::size_t w = 0; w < waves.size(); ++w) {
     begin_lane(waves[w].lane, used);
-    job_->waves[w].launch(job_->program, job_->program.device<JpegTask>(jpegs_), device_.values.values(),
-                          device_.options.gather_blocks, waves[w].left, damaged, device_.lanes[waves[w].lane].stream());
+    job_->waves[w].launch(job_->program, job_->program.device<JpegTask>(jpegs_), device_.values.values(), waves[w].left,
+                          damaged, device_.lanes[waves[w].lane].stream());
   }
   if (raw_count_ != 0) {  // a batch of images that need no scratch memory; the next one goes into another lane
     const std::size_t lane = device_.next_lane;
@@ -316,7 +332,6 @@ std::vector<bool> CudaJob::launch_lanes(const std::vector<LaneWave>& waves) {
     begin_lane(lane, used);
     const BatchFormat& batch = device_.options.batch;
     const cudaStream_t stream = device_.lanes[lane].stream();
-    job_->copies.queue(stream);
     launch_raw_images(job_->program.device<RawTask>(raws_), raw_count_, {batch.image.width, batch.image.height},
                       device_.values.values(), stream);
   }

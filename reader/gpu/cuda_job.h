@@ -6,7 +6,6 @@
 #include <mutex>
 #include <vector>
 
-#include "reader/gpu/batched_copies.h"
 #include "reader/gpu/cuda_device.h"
 #include "reader/gpu/cuda_memory.h"
 #include "reader/gpu/cuda_staging_port.h"
@@ -16,6 +15,7 @@
 #include "reader/gpu/lane.h"
 #include "reader/gpu/pinned_arena.h"
 #include "reader/gpu/program_buffer.h"
+#include "reader/gpu/record_transfer.h"
 #include "reader/gpu/registered_files.h"
 #include "reader/gpu/staging_ring.h"
 #include "reader/gpu/wave.h"
@@ -35,6 +35,7 @@ struct DeviceState {
   std::unique_ptr<GdsFiles> gds;  ///< nullptr unless asked for
   bool copies_records = false;    ///< BatchedCopies may be used
   DeviceValueTables values;
+  Stream transfers = Stream::create();  ///< records' bytes on their way to device memory
   CudaStagingPort staging_port;
   StagingRing staging_ring;  ///< for what is not registered
 
@@ -55,8 +56,8 @@ struct JobMemory {
   std::unique_ptr<GdsArena> from_disk;  ///< with GPUDirect Storage
   PinnedBuffer damaged;                 ///< by sample: the first damaged segment, or kNotDamaged
   DeviceBuffer device_damaged;
-  BatchedCopies copies;     ///< of raw images
-  DeviceBuffer raw_images;  ///< where they go
+  RecordTransfer transfer;  ///< of records that are registered
+  DeviceBuffer records;     ///< where it brings them
   DeviceBuffer images;      ///< where batches are decoded for another device
   std::vector<ImagePlan> plans;
   std::vector<Wave> waves;
@@ -64,7 +65,7 @@ struct JobMemory {
   Event done;
   std::vector<Event> lanes_done;  ///< by lane
   Event uploaded;
-  Event staged_all;  ///< of the records in `staged`
+  Event brought;  ///< all bytes of records that were sent
 };
 
 /// Hands out job memory and takes it back. Thread-safe.
@@ -100,11 +101,13 @@ class CudaJob final : public DeviceJob {
 
   JpegTask& jpeg(std::size_t index) const noexcept { return job_->program.host<JpegTask>(jpegs_)[index]; }
   std::byte* image(std::size_t index) const noexcept;
+  void place_records();
   std::vector<LaneWave> place_waves();
   void place_images(LaneWave& placed, Wave& wave);
   std::vector<RawTask> make_raw_tasks();
   void write_program(const BatchLabels& labels);
   void upload();
+  void bring_rest();
   std::vector<bool> launch_lanes(const std::vector<LaneWave>& waves);
   void launch_finish(const std::vector<bool>& used);
   void begin_lane(std::size_t lane, std::vector<bool>& used);
@@ -128,7 +131,7 @@ class CudaJob final : public DeviceJob {
   ProgramBuffer::Place jpegs_, raws_, erasings_, labels_, mask_, soft_labels_;
   std::uint32_t raw_count_ = 0;
   std::uint32_t erasing_count_ = 0;
-  bool staged_ = false;     ///< records were sent, which lanes have to wait for
+  bool brings_ = false;     ///< bytes of records are sent, which lanes have to wait for
   bool queued_ = false;     ///< something since the last wait()
   bool submitted_ = false;  ///< all of it, so that `done` tells its end
   bool changed_ = false;    ///< images or labels, after submit()

@@ -6,14 +6,9 @@
 
 namespace imgpack::gpu {
 
-CudaStagingPort::CudaStagingPort(int device) : device_(device) {
-  const DeviceScope scope(device_);
-  stream_ = Stream::create();
-}
-
 CudaStagingPort::~CudaStagingPort() {
   try {
-    stream_.synchronize();
+    check(cudaStreamSynchronize(stream_), "waiting for a stream");
   } catch (...) {  // the device is lost, and nothing runs on it any more
   }
 }
@@ -32,8 +27,8 @@ std::shared_ptr<std::byte> CudaStagingPort::allocate_device(std::size_t bytes) {
 
 void CudaStagingPort::send(std::size_t chunk, const std::byte* host, std::byte* device, std::size_t bytes) {
   const DeviceScope scope(device_);
-  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_.get()), "copying records");
-  event(chunk).record(stream_.get());
+  check(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_), "copying records");
+  event(chunk).record(stream_);
 }
 
 bool CudaStagingPort::is_sent(std::size_t chunk) {

@@ -11,8 +11,8 @@ namespace imgpack::gpu {
 
 class CudaStagingPort final : public StagingPort {
  public:
-  /// Throws io.
-  explicit CudaStagingPort(int device);
+  /// Copies are queued on `stream`, which is the device's.
+  CudaStagingPort(int device, cudaStream_t stream) : device_(device), stream_(stream) {}
   /// Waits for the copies.
   ~CudaStagingPort() override;
 
@@ -22,15 +22,12 @@ class CudaStagingPort final : public StagingPort {
   bool is_sent(std::size_t chunk) override;
   void wait(std::size_t chunk) override;
 
-  /// That copies are queued on.
-  cudaStream_t stream() const noexcept { return stream_.get(); }
-
  private:
   /// Of a chunk; stays where it is.
   const Event& event(std::size_t chunk);
 
   const int device_;
-  Stream stream_;
+  const cudaStream_t stream_;
   std::mutex mutex_;  ///< of what follows
   std::deque<Event> events_;
 };

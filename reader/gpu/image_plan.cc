@@ -67,13 +67,7 @@ bool plan_decoded(const RecordMeta& meta, const RecordBytes& bytes, const Sample
   return true;
 }
 
-void place_jpeg(JpegTask& jpeg, const ImagePlan& image, ImageScratch scratch, ImagePlaces& places) {
-  const std::byte* entries = image.entries.data();
-  const std::byte* scan = image.scan.data();
-  if (!image.on_device) {
-    entries = places.entries = scratch.general.take_like(entries, image.entries.size());
-    scan = places.scan = scratch.general.take_like(scan, image.scan.size());
-  }
+void place_jpeg(JpegTask& jpeg, const ImagePlan& image, ImageScratch scratch) {
   jpeg.infos = scratch.general.take<SegmentInfo>(jpeg.segments());
   // For each segment its bytes, rounded at both ends, and 16 to read ahead.
   const std::size_t stream_bytes = (jpeg.scan_end - jpeg.scan_begin) + 32 * (std::size_t{jpeg.segments()} + 2);
@@ -84,8 +78,9 @@ void place_jpeg(JpegTask& jpeg, const ImagePlan& image, ImageScratch scratch, Im
     const std::size_t rows = std::size_t{jpeg.rows()} * frame.components[c].v * jpeg::kBlockSize;
     jpeg.planes[c].samples = scratch.general.take<std::uint8_t>(jpeg.planes[c].stride * rows);
   }
-  jpeg.index.entries = reinterpret_cast<const std::uint8_t*>(entries);
-  jpeg.scan = reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(scan) - jpeg.scan_begin);
+  jpeg.index.entries = reinterpret_cast<const std::uint8_t*>(image.entries.data());
+  jpeg.scan =
+      reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(image.scan.data()) - jpeg.scan_begin);
 }
 
 void place_stage(StageTask& stage, Carver& general) {
@@ -140,17 +135,13 @@ void plan_image(const RecordMeta& meta, const RecordBytes& bytes, const SamplePl
   }
 }
 
-ImagePlaces place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_number, ImageScratch scratch,
-                        std::byte* out) {
-  ImagePlaces places;
+void place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_number, ImageScratch scratch, std::byte* out) {
   if (image.path == ImagePath::jpeg) {
-    place_jpeg(jpeg, image, scratch, places);
+    place_jpeg(jpeg, image, scratch);
     image.stages.front().jpeg = jpeg_number;
   } else if (image.path == ImagePath::pixels) {
-    const std::byte* pixels = image.pixels.data();
-    if (!image.on_device) pixels = places.pixels = scratch.general.take_like(pixels, image.pixels.size());
-    image.stages.front().rgb = reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(pixels) -
-                                                                     image.pixel_row * image.stages.front().rgb_stride);
+    image.stages.front().rgb = reinterpret_cast<const std::uint8_t*>(
+        reinterpret_cast<std::uintptr_t>(image.pixels.data()) - image.pixel_row * image.stages.front().rgb_stride);
   }
   for (std::size_t i = 0; i < image.stages.size(); ++i) {
     StageTask& stage = image.stages[i];
@@ -165,7 +156,6 @@ ImagePlaces place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_num
     image.stages[i + 1].rgb = stage.canvas;
     image.stages[i + 1].rgb_stride = std::size_t{stage.width} * kChannels;
   }
-  return places;
 }
 
 }  // namespace imgpack::gpu

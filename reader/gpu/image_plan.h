@@ -43,7 +43,7 @@ struct ImagePlan {
   std::vector<std::vector<ColorOp>> colors;  ///< by stage; none where no stage has any
   std::vector<Erasing> erasings;
   RawTask raw;                         ///< of copied
-  std::span<const std::byte> entries;  ///< of jpeg: where the device reads them
+  std::span<const std::byte> entries;  ///< of jpeg: where the device reads them, when place_image() is called
   std::span<const std::byte> scan;
   std::span<const std::byte> pixels;  ///< of copied: from the crop's first pixel to its last, with what lies between
                                       ///< its rows; of pixels: the rows that are needed, from row `pixel_row` on
@@ -73,15 +73,7 @@ struct ImageScratch {
   Carver& coefficients;  ///< all zeros between images
 };
 
-/// Where an image's bytes are to be gathered to.
-struct ImagePlaces {
-  std::byte* entries = nullptr;  ///< nullptr, as others: they are on the device
-  std::byte* scan = nullptr;
-  std::byte* pixels = nullptr;
-};
-
 /// Gives an image its scratch memory and its place in the batch. `jpeg_number`: of `jpeg` among the batch's.
-ImagePlaces place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_number, ImageScratch scratch,
-                        std::byte* out);
+void place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_number, ImageScratch scratch, std::byte* out);
 
 }  // namespace imgpack::gpu

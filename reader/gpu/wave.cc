@@ -3,29 +3,11 @@
 #include <utility>
 
 #include "reader/gpu/cuda_check.h"
-#include "reader/gpu/kernels/gather.h"
 #include "reader/gpu/kernels/resample_kernels.h"
 
 namespace imgpack::gpu {
 
-namespace {
-
-/// Smaller pieces are brought by a kernel: a copy costs the host about a microsecond.
-constexpr std::uint64_t kLeastCopy = 8192;
-
-/// Whole blocks of 16 bytes: that is what is read anyway, and what kernels may read of what was gathered.
-GatherRange whole_units(std::span<const std::byte> source, std::byte* destination) {
-  const std::size_t before = gather_shift(source.data());
-  const std::size_t end = ceil_div(before + source.size(), kGatherUnit) * kGatherUnit;
-  return {source.data() - before, destination - before, end};
-}
-
-}  // namespace
-
 void Wave::reset() {
-  copies_.clear();
-  ranges_.clear();
-  pieces_.clear();
   unstuff_.clear();
   entropy_.clear();
   inverse_.clear();
@@ -40,29 +22,13 @@ void Wave::reset() {
   depth_count_ = 0;
 }
 
-void Wave::bring(std::span<const std::byte> source, std::byte* destination, const RegisteredFiles* copied) {
-  const GatherRange range = whole_units(source, destination);
-  if (copied != nullptr && range.bytes >= kLeastCopy && !copied->crosses_windows({range.source, range.bytes})) {
-    copies_.add(range.source, range.destination, range.bytes);
-  } else {
-    ranges_.push_back(range);
-  }
-}
-
-void Wave::add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number, const ImagePlaces& places,
-               const RegisteredFiles* copied) {
+void Wave::add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number) {
   if (image.path == ImagePath::jpeg) {
-    if (!image.on_device) {
-      bring(image.entries, places.entries, copied);
-      bring(image.scan, places.scan, copied);
-    }
     unstuff_.add(jpeg_number, ceil_div(jpeg.segments(), kUnstuffSegments));
     entropy_.add(jpeg_number, ceil_div(jpeg.segments(), kEntropySegments));
     std::uint32_t groups = 0;
     for (std::uint32_t c = 0; c < jpeg.index.frame.component_count; ++c) groups += jpeg.block_groups(c);
     inverse_.add(jpeg_number, ceil_div(groups, kInverseGroups));
-  } else if (!image.on_device) {
-    bring(image.pixels, places.pixels, copied);
   }
   for (std::size_t i = 0; i < image.stages.size(); ++i) {
     add_stage(image.stages[i], i, image.has_colors(i) ? &image.colors[i] : nullptr);
@@ -97,10 +63,7 @@ void Wave::add_stage(const StageTask& stage, std::size_t depth, const std::vecto
 }
 
 void Wave::write(ProgramBuffer& program) {
-  append_pieces(ranges_, pieces_);
   const auto put = [&program](const auto& items) { return program.append(std::span(items)); };
-  ranges_place_ = put(std::as_const(ranges_));
-  pieces_place_ = put(std::as_const(pieces_));
   unstuff_place_ = program.append(unstuff_.entries());
   entropy_place_ = program.append(entropy_.entries());
   inverse_place_ = program.append(inverse_.entries());
@@ -128,12 +91,9 @@ void Wave::patch(const ProgramBuffer& program) {
   }
 }
 
-void Wave::launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, int gather_blocks,
-                  LeftSegments left, std::uint32_t* damaged, cudaStream_t stream) {
+void Wave::launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, LeftSegments left,
+                  std::uint32_t* damaged, cudaStream_t stream) {
   const auto* const stages = program.device<StageTask>(stages_place_);
-  copies_.queue(stream);
-  launch_gather(program.device<GatherRange>(ranges_place_), program.device<GatherPiece>(pieces_place_),
-                static_cast<std::uint32_t>(pieces_.size()), stream, gather_blocks);
   launch_axes(stages, static_cast<std::uint32_t>(stages_.size()), stream);
   if (!entropy_.empty()) {
     check(cudaMemsetAsync(left.count, 0, sizeof *left.count, stream), "clearing a counter");

@@ -4,15 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "reader/gpu/batched_copies.h"
-#include "reader/gpu/gather_pieces.h"
 #include "reader/gpu/image_plan.h"
 #include "reader/gpu/kernels/finish_image.h"
 #include "reader/gpu/kernels/jpeg_kernels.h"
 #include "reader/gpu/kernels/value_tables.h"
 #include "reader/gpu/program/work_list.h"
 #include "reader/gpu/program_buffer.h"
-#include "reader/gpu/registered_files.h"
 
 namespace imgpack::gpu {
 
@@ -20,17 +17,14 @@ namespace imgpack::gpu {
 class Wave {
  public:
   void reset();
-  /// Adds an image of ImagePath::jpeg or pixels, whose tasks are complete, and where its bytes go. `copied`: what copy
-  /// engines may copy from, besides pinned memory; nullptr: kernels read everything.
-  void add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number, const ImagePlaces& places,
-           const RegisteredFiles* copied);
+  /// Adds an image of ImagePath::jpeg or pixels, whose tasks are complete.
+  void add(const ImagePlan& image, const JpegTask& jpeg, std::uint32_t jpeg_number);
   /// Axes that the host computes go into the program as well. Before ProgramBuffer::settle(); afterwards patch().
   void write(ProgramBuffer& program);
   void patch(const ProgramBuffer& program);
-  /// Queues everything. `gather_blocks`: as launch_gather() takes it. `left`: room for all segments and a count;
-  /// `damaged`: by sample. Throws io.
-  void launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, int gather_blocks,
-              LeftSegments left, std::uint32_t* damaged, cudaStream_t stream);
+  /// Queues everything. `left`: room for all segments and a count; `damaged`: by sample. Throws io.
+  void launch(const ProgramBuffer& program, const JpegTask* jpegs, const BatchValues& values, LeftSegments left,
+              std::uint32_t* damaged, cudaStream_t stream);
 
  private:
   /// The stages of one number, of all images that have it.
@@ -41,12 +35,8 @@ class Wave {
     ProgramBuffer::Place horizontal_place, vertical_place, finishes_place;
   };
 
-  void bring(std::span<const std::byte> source, std::byte* destination, const RegisteredFiles* copied);
   void add_stage(const StageTask& stage, std::size_t depth, const std::vector<ColorOp>* colors);
 
-  BatchedCopies copies_;
-  std::vector<GatherRange> ranges_;  ///< that a kernel copies
-  std::vector<GatherPiece> pieces_;
   WorkList unstuff_;
   WorkList entropy_;
   WorkList inverse_;
@@ -55,8 +45,7 @@ class Wave {
   std::vector<Depth> depths_;
   std::size_t depth_count_ = 0;
   std::vector<std::uint32_t> axis_numbers_;  ///< of axes that the host has computed
-  ProgramBuffer::Place ranges_place_, pieces_place_, unstuff_place_, entropy_place_, inverse_place_, stages_place_,
-      ops_place_, numbers_place_;
+  ProgramBuffer::Place unstuff_place_, entropy_place_, inverse_place_, stages_place_, ops_place_, numbers_place_;
 };
 
 }  // namespace imgpack::gpu
