@@ -36,9 +36,9 @@ struct Frame {
   ColorModel color = ColorModel::gray;
   std::uint32_t component_count = 1;
   Component components[kMaxComponents];  ///< those that there are not: 1x1, as here
-  std::uint32_t restart_interval = 0;  ///< MCUs; 0: no restart markers
-  std::uint32_t scan_offset = 0;       ///< in the file, of the first byte of entropy-coded data
-  std::uint32_t scan_size = 0;         ///< bytes of entropy-coded data
+  std::uint32_t restart_interval = 0;    ///< MCUs; 0: no restart markers
+  std::uint32_t scan_offset = 0;         ///< in the file, of the first byte of entropy-coded data
+  std::uint32_t scan_size = 0;           ///< bytes of entropy-coded data
 
   bool operator==(const Frame&) const = default;
 

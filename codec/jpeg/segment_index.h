@@ -5,8 +5,10 @@
 // record's checksum and no more: whoever decodes with it stays within the file whatever it says.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "codec/host_device.h"
@@ -58,12 +60,22 @@ struct SegmentIndex {
  private:
   /// `count` <= 32 bits from bit `at` on, lowest first.
   IMGPACK_HD std::uint32_t read(std::uint64_t at, std::uint32_t count) const {
-    const auto first = static_cast<std::uint32_t>(at >> 3);
+    const std::uint64_t word = five_bytes(static_cast<std::uint32_t>(at >> 3));
+    return static_cast<std::uint32_t>((word >> (at & 7)) & ((std::uint64_t{1} << count) - 1));
+  }
+  /// From byte `first` on, as far as there are so many; what lies above them is unspecified.
+  IMGPACK_HD std::uint64_t five_bytes(std::uint32_t first) const {
     std::uint64_t word = 0;
+#if !defined(__CUDA_ARCH__)  // which loads from multiples of eight only
+    if (std::endian::native == std::endian::little && entries_size - first >= sizeof(word)) {
+      std::memcpy(&word, entries + first, sizeof(word));
+      return word;
+    }
+#endif
     for (std::uint32_t i = 0; i < 5 && i < entries_size - first; ++i) {
       word |= static_cast<std::uint64_t>(entries[first + i]) << (8 * i);
     }
-    return static_cast<std::uint32_t>((word >> (at & 7)) & ((std::uint64_t{1} << count) - 1));
+    return word;
   }
 };
 
