@@ -290,7 +290,7 @@ TransportWays::Way TransportWays::pinned(std::uint32_t batch, unsigned threads) 
     return loop(seconds, [&, this](Slot& slot) {
       if (number >= kSlots) stagers.give_back(number - kSlots);  // loop() has waited for it
       const auto& records = stagers.take(number++);
-      sent.record(port_.stream());
+      sent.record(transfers_.get());
       check(cudaStreamWaitEvent(slot.stream.get(), sent.get(), 0), "letting a stream wait");
       queue_gather(slot, records, Engine::kernel, 0);
       return batch * kRecordBytes;

@@ -95,7 +95,8 @@ class TransportWays {
   gpu::RegisteredFiles files_;  // before the store ends
   gpu::PinnedBuffer peak_source_;
   std::array<Slot, kSlots> slots_;
-  gpu::CudaStagingPort port_{0};
+  gpu::Stream transfers_ = gpu::Stream::create();
+  gpu::CudaStagingPort port_{0, transfers_.get()};
   gpu::StagingRing ring_{port_};
 };
 
