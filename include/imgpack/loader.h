@@ -38,7 +38,7 @@ enum class OnDamage : std::uint8_t {
 
 /// How payloads come from disk.
 enum class ReadMode : std::uint8_t {
-  automatic,   ///< mapped; with read-ahead once pages turn out to be missing from memory
+  automatic,   ///< mapped; with read-ahead in epochs in which many pages turn out to be missing from memory
   mapped,      ///< mapped, without read-ahead: the dataset is in memory
   ahead,       ///< mapped, with read-ahead from the beginning
   unbuffered,  ///< by threads of their own, past the page cache: datasets larger than memory
@@ -119,7 +119,7 @@ struct LoaderStats {
   double ready_batches = 0;       ///< mean number of finished batches that waited for the consumer
   unsigned threads = 0;           ///< at work now
   std::uint64_t page_faults = 0;  ///< that had to read from disk
-  bool read_ahead = false;        ///< switched on since pages were missing
+  bool read_ahead = false;        ///< on, in the epoch that was begun last
 };
 
 /// A pass over the data. Move-only; destroying it, early or not, stops the work for it. One a loader at a time:

@@ -55,7 +55,8 @@ std::shared_ptr<Engine> Engine::create(const WorkPlan& plan, Counters& counters,
 }
 
 std::shared_ptr<Run> Engine::make_run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed,
-                                      std::uint64_t order) const {
+                                      std::uint64_t order) {
+  if (plan_.options.read == ReadMode::automatic) read_ahead_.store(false, std::memory_order_relaxed);
   return {new Run(epoch, first, seed, order), [process = process_](Run* run) {
             if (getpid() == process) delete run;
           }};
@@ -333,6 +334,8 @@ void Engine::wake_workers() {
 
 void Engine::make_chunk(const Work& task, std::optional<ChunkMaker>& maker, Lock& lock) {
   Run::Entry& entry = *task.entry;
+  const auto [begin, end] = entry.job->chunk(task.chunk);
+  std::uint64_t faults = 0;
   ++entry.workers;
   if (pool_->device() != nullptr && task.chunk + 1 < entry.chunks.size()) work_.notify_one();
   lock.unlock();
@@ -340,17 +343,28 @@ void Engine::make_chunk(const Work& task, std::optional<ChunkMaker>& maker, Lock
     if (!maker) maker.emplace(plan_, counters_);
     const std::uint64_t faults_before = disk_faults();
     maker->make(*entry.job, task.chunk, task.run->cancelled_);
-    if (const std::uint64_t faults = disk_faults() - faults_before; faults != 0) {
-      count(counters_.page_faults, faults);
-      if (plan_.options.read == ReadMode::automatic) read_ahead_.store(true, std::memory_order_relaxed);
-    }
+    faults = disk_faults() - faults_before;
   } catch (...) {
     entry.job->fail(std::current_exception());
   }
   lock.lock();
+  note_faults(*task.run, faults, end - begin);
   if (--entry.chunks_left == 0) finish_batch(task, lock);
   --entry.workers;
   if (completion_due()) line_.notify_one();
+}
+
+/// A few faults happen with datasets that are in memory too. Reading ahead costs a system call a record, more than all
+/// planning of an image that a device decodes.
+void Engine::note_faults(Run& run, std::uint64_t faults, std::size_t samples) noexcept {
+  constexpr std::uint64_t kFewFaults = 8;
+  constexpr std::uint64_t kSamplesOfFault = 256;  // a fault may bring megabytes
+  run.samples_ += samples;
+  if (faults == 0) return;
+  run.faults_ += faults;
+  count(counters_.page_faults, faults);
+  const bool cold = run.faults_ >= kFewFaults && run.faults_ * kSamplesOfFault >= run.samples_;
+  if (cold && plan_.options.read == ReadMode::automatic) read_ahead_.store(true, std::memory_order_relaxed);
 }
 
 void Engine::finish_batch(const Work& task, Lock& lock) {

@@ -63,6 +63,8 @@ class Run {
   std::uint64_t seed_;
   std::uint64_t order_;
   bool opening_ = false;                        ///< a thread is at it
+  std::uint64_t samples_ = 0;                   ///< that were made
+  std::uint64_t faults_ = 0;                    ///< of pages that had to be read from disk meanwhile
   std::uint64_t read_until_ = 0;                ///< positions whose windows are being read ahead
   std::deque<std::shared_ptr<Entry>> entries_;  ///< opened and not taken, in order
   std::atomic<bool> cancelled_{false};
@@ -122,8 +124,7 @@ class Engine {
   void wait_for_work(Lock& lock);
   void read();
   void read_chunk(const Work& task, Lock& lock);
-  std::shared_ptr<Run> make_run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed,
-                                std::uint64_t order) const;
+  std::shared_ptr<Run> make_run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed, std::uint64_t order);
   std::optional<Work> find_work();
   std::optional<Work> find_chunk(const std::shared_ptr<Run>& run) const;
   std::optional<Work> find_opening();
@@ -135,6 +136,7 @@ class Engine {
   void wake_workers();
   void begin_read_ahead(Run& run, const BatchJob& job) const;
   void make_chunk(const Work& task, std::optional<ChunkMaker>& maker, Lock& lock);
+  void note_faults(Run& run, std::uint64_t faults, std::size_t samples) noexcept;
   void finish_batch(const Work& task, Lock& lock);
   void complete_batches();
   bool completion_due() const noexcept;
