@@ -13,6 +13,7 @@
 #include "reader/gpu/kernels/erase.h"
 #include "reader/gpu/kernels/mix_images.h"
 #include "reader/gpu/kernels/raw_images.h"
+#include "reader/gpu/kernels/small_copies.h"
 
 namespace imgpack::gpu {
 
@@ -57,7 +58,7 @@ CudaJob::CudaJob(DeviceState& device, JobPool& pool, CudaMemory& memory, std::ui
     job_->begun = Event::create(Event::Timing::on);
     job_->done = Event::create(Event::Timing::on);
     job_->uploaded = Event::create();
-    job_->brought = Event::create();
+    job_->copied = Event::create();
     job_->staged = std::make_unique<StagedRecords>(device.staging_ring);
     for (std::size_t i = 0; i < device.lanes.size(); ++i) job_->lanes_done.push_back(Event::create());
   }
@@ -177,9 +178,10 @@ void CudaJob::place_records() {
   visit_bytes([&](std::span<const std::byte> bytes) { counted.take_like(bytes.data(), bytes.size()); });
   if (counted.used() > job_->records.size()) {
     job_->records = DeviceBuffer();
-    job_->records = DeviceBuffer(counted.used() + counted.used() / 8);
-    // Kernels read what lies beside images, and do not use it.
+    job_->records = DeviceBuffer(counted.used() + counted.used() / 16);
+    // Kernels read what lies beside images, and do not use it. Two streams fill it, neither of which may be early.
     check(cudaMemsetAsync(job_->records.data(), 0, job_->records.size(), device_.transfers.get()), "clearing memory");
+    device_.transfers.synchronize();
   }
   Carver memory(job_->records.data());
   visit_bytes([&](std::span<const std::byte>& bytes) {
@@ -271,7 +273,6 @@ void CudaJob::submit(const BatchLabels& labels) {
     job_->program.settle();
     for (std::size_t w = 0; w < waves.size(); ++w) job_->waves[w].patch(job_->program);
     upload();
-    bring_rest();
     launch_finish(launch_lanes(waves));
   } catch (...) {
     give_up();
@@ -296,15 +297,11 @@ void CudaJob::upload() {
   const cudaStream_t stream = device_.uploads.get();
   job_->begun.record(stream);
   job_->program.upload(stream);
+  job_->transfer.queue_gather(job_->program, device_.options.gather_blocks, stream);
   check(cudaMemsetAsync(job_->device_damaged.data(), 0xff, samples_ * sizeof(std::uint32_t), stream), "clearing flags");
   job_->uploaded.record(stream);
-}
-
-void CudaJob::bring_rest() {
-  const cudaStream_t stream = device_.transfers.get();
-  brings_ = job_->staged->finish() || !job_->transfer.empty();
-  job_->transfer.queue_gather(job_->program, job_->uploaded.get(), device_.options.gather_blocks, stream);
-  if (brings_) job_->brought.record(stream);
+  copies_ = job_->staged->finish() || job_->transfer.has_copies();
+  if (copies_) job_->copied.record(device_.transfers.get());
 }
 
 /// Before the first work for this batch in a lane.
@@ -313,7 +310,7 @@ void CudaJob::begin_lane(std::size_t lane, std::vector<bool>& used) {
   used[lane] = true;
   const Lane& begun = device_.lanes[lane];
   check(cudaStreamWaitEvent(begun.stream(), job_->uploaded.get(), 0), "letting a stream wait");
-  if (brings_) check(cudaStreamWaitEvent(begun.stream(), job_->brought.get(), 0), "letting a stream wait");
+  if (copies_) check(cudaStreamWaitEvent(begun.stream(), job_->copied.get(), 0), "letting a stream wait");
   memory_.wait_for_release(begun.stream());
 }
 
@@ -364,15 +361,18 @@ void CudaJob::launch_finish(const std::vector<bool>& used) {
 }
 
 void CudaJob::copy_labels(cudaStream_t stream) {
-  const auto copy = [&](void* to, ProgramBuffer::Place from, std::size_t bytes) {
-    if (bytes == 0) return;
-    check(cudaMemcpyAsync(to, job_->program.host<std::byte>(from), bytes, cudaMemcpyHostToDevice, stream),
-          "copying labels");
+  const auto copy = [this](void* to, ProgramBuffer::Place from, std::size_t bytes) {
+    return SmallCopy{.source = job_->program.host<std::byte>(from), .destination = to, .bytes = bytes};
   };
-  copy(memory_.labels, labels_, label_count_ * sizeof(std::int64_t));
-  copy(memory_.mask, mask_, label_count_);
   const std::size_t classes = memory_.soft_labels == nullptr ? 0 : device_.options.batch.soft_classes;
-  copy(memory_.soft_labels, soft_labels_, label_count_ * classes * sizeof(float));
+  const SmallCopy copies[] = {copy(memory_.labels, labels_, label_count_ * sizeof(std::int64_t)),
+                              copy(memory_.mask, mask_, label_count_),
+                              copy(memory_.soft_labels, soft_labels_, label_count_ * classes * sizeof(float))};
+  if (device_.options.device == device_.options.decode_device) return launch_small_copies(copies, stream);
+  for (const SmallCopy& c : copies) {  // to another device's memory, which kernels may not reach
+    if (c.bytes == 0) continue;
+    check(cudaMemcpyAsync(c.destination, c.source, c.bytes, cudaMemcpyHostToDevice, stream), "copying labels");
+  }
 }
 
 /// Brings the images to the device that keeps them, if that is another one.

@@ -35,7 +35,7 @@ struct DeviceState {
   std::unique_ptr<GdsFiles> gds;  ///< nullptr unless asked for
   bool copies_records = false;    ///< BatchedCopies may be used
   DeviceValueTables values;
-  Stream transfers = Stream::create();  ///< records' bytes on their way to device memory
+  Stream transfers = Stream::create();  ///< records that copy engines bring
   CudaStagingPort staging_port;
   StagingRing staging_ring;  ///< for what is not registered
 
@@ -43,7 +43,8 @@ struct DeviceState {
   std::mutex mutex;  ///< of the lanes, and of the order in which work is queued
   std::vector<Lane> lanes;
   std::size_t next_lane = 0;
-  /// Programs on their way to the device, and what is done to batches that the host has waited for: never waits itself.
+  /// Programs and small pieces of records on their way to the device, and what is done to batches that the host has
+  /// waited for: never waits itself.
   Stream uploads;
   Stream finishes;  ///< what comes when a batch's lanes are done, batch after batch
 };
@@ -65,7 +66,7 @@ struct JobMemory {
   Event done;
   std::vector<Event> lanes_done;  ///< by lane
   Event uploaded;
-  Event brought;  ///< all bytes of records that were sent
+  Event copied;  ///< of records, all that copy engines bring
 };
 
 /// Hands out job memory and takes it back. Thread-safe.
@@ -107,7 +108,6 @@ class CudaJob final : public DeviceJob {
   std::vector<RawTask> make_raw_tasks();
   void write_program(const BatchLabels& labels);
   void upload();
-  void bring_rest();
   std::vector<bool> launch_lanes(const std::vector<LaneWave>& waves);
   void launch_finish(const std::vector<bool>& used);
   void begin_lane(std::size_t lane, std::vector<bool>& used);
@@ -131,7 +131,7 @@ class CudaJob final : public DeviceJob {
   ProgramBuffer::Place jpegs_, raws_, erasings_, labels_, mask_, soft_labels_;
   std::uint32_t raw_count_ = 0;
   std::uint32_t erasing_count_ = 0;
-  bool brings_ = false;     ///< bytes of records are sent, which lanes have to wait for
+  bool copies_ = false;     ///< there is something that `copied` stands for
   bool queued_ = false;     ///< something since the last wait()
   bool submitted_ = false;  ///< all of it, so that `done` tells its end
   bool changed_ = false;    ///< images or labels, after submit()

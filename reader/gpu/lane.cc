@@ -8,10 +8,10 @@ namespace imgpack::gpu {
 
 namespace {
 
-/// Room for a little more than is asked for, so that batches of about the same size do not ask again and again.
+/// In steps, so that batches of about the same size do not ask again and again.
 std::size_t with_room(std::size_t bytes) {
   constexpr std::size_t kStep = std::size_t{4} << 20;
-  return (bytes + bytes / 16 + kStep - 1) / kStep * kStep;
+  return (bytes + kStep - 1) / kStep * kStep;
 }
 
 }  // namespace

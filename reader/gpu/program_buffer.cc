@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/small_copies.h"
 
 namespace imgpack::gpu {
 
@@ -37,8 +37,8 @@ void ProgramBuffer::settle() {
 }
 
 void ProgramBuffer::upload(cudaStream_t stream) const {
-  if (used_ == 0) return;
-  check(cudaMemcpyAsync(device_.data(), host_.get(), used_, cudaMemcpyHostToDevice, stream), "copying a program");
+  const SmallCopy copy{.source = host_.get(), .destination = device_.data(), .bytes = used_};
+  launch_small_copies(std::span(&copy, 1), stream);
 }
 
 }  // namespace imgpack::gpu

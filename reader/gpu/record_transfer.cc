@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/gather.h"
 #include "reader/gpu/program/work.h"
 
@@ -47,9 +46,7 @@ void RecordTransfer::write(ProgramBuffer& program) {
   pieces_place_ = program.append(std::span(std::as_const(pieces_)));
 }
 
-void RecordTransfer::queue_gather(const ProgramBuffer& program, cudaEvent_t uploaded, int blocks, cudaStream_t stream) {
-  if (pieces_.empty()) return;
-  check(cudaStreamWaitEvent(stream, uploaded, 0), "letting a stream wait");
+void RecordTransfer::queue_gather(const ProgramBuffer& program, int blocks, cudaStream_t stream) const {
   launch_gather(program.device<GatherRange>(ranges_place_), program.device<GatherPiece>(pieces_place_),
                 static_cast<std::uint32_t>(pieces_.size()), stream, blocks);
 }

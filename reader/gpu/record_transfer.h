@@ -3,8 +3,8 @@
 //
 //   transfer.add(bytes, place, files);    for each
 //   transfer.queue_copies(stream);
-//   transfer.write(program);              before the program is settled
-//   transfer.queue_gather(program, ...);
+//   transfer.write(program);               before the program is settled
+//   transfer.queue_gather(program, ...);   when it is uploaded
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace imgpack::gpu {
 class RecordTransfer {
  public:
   void clear();
-  bool empty() const noexcept { return copies_.empty() && ranges_.empty(); }
+  bool has_copies() const noexcept { return !copies_.empty(); }
   /// `source`: an address of the device; `destination`: congruent to it modulo kGatherUnit, with room up to multiples
   /// of that at both ends, which is filled as well. `copied`: what copy engines may copy from, besides pinned memory;
   /// nullptr: the kernel reads everything.
@@ -30,8 +30,8 @@ class RecordTransfer {
   /// Throws io.
   void queue_copies(cudaStream_t stream);
   void write(ProgramBuffer& program);
-  /// `uploaded`: of the program; `blocks`: as launch_gather() takes it. Throws io.
-  void queue_gather(const ProgramBuffer& program, cudaEvent_t uploaded, int blocks, cudaStream_t stream);
+  /// `blocks`: as launch_gather() takes it. Throws io.
+  void queue_gather(const ProgramBuffer& program, int blocks, cudaStream_t stream) const;
 
  private:
   BatchedCopies copies_;
