@@ -15,7 +15,6 @@
 
 #include "reader/gpu/carver.h"
 #include "reader/gpu/cuda_check.h"
-#include "reader/gpu/kernels/gather.h"
 #include "reader/gpu/kernels/raw_images.h"
 
 namespace imgpack::benchmark {
@@ -43,18 +42,6 @@ void pack(const fs::path& path, std::uint64_t records) {
     writer->append(record);
   }
   writer->finish();
-}
-
-/// Copies to the device, behind what was queued before.
-template <class T>
-const T* upload(Slot& slot, const std::vector<T>& items, std::size_t offset) {
-  const std::size_t bytes = items.size() * sizeof(T);
-  if (offset + bytes > slot.host_tasks.size()) throw std::runtime_error("too many tasks for a slot");
-  std::memcpy(slot.host_tasks.data() + offset, items.data(), bytes);
-  check(cudaMemcpyAsync(slot.device_tasks.data() + offset, slot.host_tasks.data() + offset, bytes,
-                        cudaMemcpyHostToDevice, slot.stream.get()),
-        "copying tasks");
-  return reinterpret_cast<const T*>(slot.device_tasks.data() + offset);
 }
 
 /// Threads that stage batches ahead of the thread that sends them off. They take samples in turn, and wait only for a
@@ -216,30 +203,26 @@ TransportWays::Way TransportWays::copies(std::uint32_t batch) {
 /// Into the slot's batch, one after the other.
 void TransportWays::queue_gather(Slot& slot, const std::vector<std::span<const std::byte>>& records, Engine engine,
                                  int blocks) {
-  if (engine == Engine::copy_engine) {
-    slot.copies.clear();
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      slot.copies.add(records[i].data(), slot.out.data() + i * kRecordBytes, kRecordBytes);
-    }
-    return slot.copies.queue(slot.stream.get());
-  }
-  std::vector<GatherRange> ranges;
+  const cudaStream_t stream = slot.stream.get();
+  slot.transfer.clear();
+  slot.program.reset();
   for (std::size_t i = 0; i < records.size(); ++i) {
-    ranges.push_back({records[i].data(), slot.out.data() + i * kRecordBytes, kRecordBytes});
+    slot.transfer.add(records[i], slot.out.data() + i * kRecordBytes,
+                      engine == Engine::copy_engine ? &files_ : nullptr);
   }
-  std::vector<GatherPiece> pieces;
-  append_pieces(ranges, pieces);
-  const GatherRange* const device_ranges = upload(slot, ranges, 0);
-  const GatherPiece* const device_pieces = upload(slot, pieces, slot.host_tasks.size() / 4);
-  launch_gather(device_ranges, device_pieces, static_cast<std::uint32_t>(pieces.size()), slot.stream.get(), blocks);
+  slot.transfer.queue_copies(stream);
+  slot.transfer.write(slot.program);
+  slot.program.settle();
+  slot.program.upload(stream);
+  slot.transfer.queue_gather(slot.program, blocks, stream);
 }
 
 TransportWays::Way TransportWays::gather(std::uint32_t batch, Engine engine, int blocks) {
   return [this, batch, engine, blocks](double seconds) {
     return loop(seconds, [&, this](Slot& slot) {
-      std::vector<std::span<const std::byte>> records;
-      for (std::uint32_t i = 0; i < batch; ++i) records.emplace_back(source(order_->next()), kRecordBytes);
-      queue_gather(slot, records, engine, blocks);
+      slot.records.clear();
+      for (std::uint32_t i = 0; i < batch; ++i) slot.records.emplace_back(source(order_->next()), kRecordBytes);
+      queue_gather(slot, slot.records, engine, blocks);
       return batch * kRecordBytes;
     });
   };
@@ -254,25 +237,30 @@ std::uint64_t TransportWays::queue_raw(Slot& slot, std::uint32_t batch, bool cro
   const std::uint64_t margin = (kSide - side) / 2;
   const std::uint64_t first = margin * kStride + margin * 3;
   const std::uint64_t bytes = (side - 1) * kStride + std::uint64_t{side} * 3;
-  std::vector<RawTask> tasks;
+  slot.tasks.clear();
   Carver copied(slot.copied.data());
-  slot.copies.clear();
+  slot.transfer.clear();
+  slot.program.reset();
   for (std::uint32_t i = 0; i < batch; ++i) {
     const std::byte* pixels = source(order_->next()) + first;
     if (engine == Engine::copy_engine) {
       std::byte* const place = copied.take_like(pixels, bytes);
-      slot.copies.add(pixels, place, bytes);
+      slot.transfer.add({pixels, bytes}, place, &files_);
       pixels = place;
     }
-    tasks.push_back({.source = reinterpret_cast<const std::uint8_t*>(pixels),
-                     .source_stride = kStride,
-                     .crop = {side, side},
-                     .canvas = {.size = {side, side}},
-                     .flip = cropped && i % 2 == 1,
-                     .out = slot.out.data() + i * image});
+    slot.tasks.push_back({.source = reinterpret_cast<const std::uint8_t*>(pixels),
+                          .source_stride = kStride,
+                          .crop = {side, side},
+                          .canvas = {.size = {side, side}},
+                          .flip = cropped && i % 2 == 1,
+                          .out = slot.out.data() + i * image});
   }
-  slot.copies.queue(slot.stream.get());
-  launch_raw_images(upload(slot, tasks, 0), batch, {side, side}, values, slot.stream.get(), blocks);
+  const cudaStream_t stream = slot.stream.get();
+  slot.transfer.queue_copies(stream);
+  const ProgramBuffer::Place tasks = slot.program.append(std::span<const RawTask>(slot.tasks));
+  slot.program.settle();
+  slot.program.upload(stream);
+  launch_raw_images(slot.program.device<RawTask>(tasks), batch, {side, side}, values, stream, blocks);
   return std::uint64_t{batch} * side * side * 3;
 }
 

@@ -6,14 +6,17 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "imgpack/store.h"
-#include "reader/gpu/batched_copies.h"
 #include "reader/gpu/cuda_handles.h"
 #include "reader/gpu/cuda_staging_port.h"
 #include "reader/gpu/kernels/value_tables.h"
+#include "reader/gpu/program_buffer.h"
+#include "reader/gpu/raw_task.h"
+#include "reader/gpu/record_transfer.h"
 #include "reader/gpu/registered_files.h"
 #include "reader/gpu/staging_ring.h"
 
@@ -41,9 +44,10 @@ struct Slot {
   gpu::Stream stream = gpu::Stream::create();
   gpu::Event done = gpu::Event::create();
   gpu::DeviceBuffer out{std::max(kRecordBytes, kCropBytes * 2) * kLargestBatch};  // the crops are float16
-  gpu::PinnedBuffer host_tasks{1 << 20};
-  gpu::DeviceBuffer device_tasks{1 << 20};
-  gpu::BatchedCopies copies;
+  std::vector<std::span<const std::byte>> records;
+  std::vector<gpu::RawTask> tasks;
+  gpu::ProgramBuffer program;
+  gpu::RecordTransfer transfer;
   gpu::DeviceBuffer copied{(kRecordBytes + 256) * kLargestBatch};  ///< where raw images are copied to
 };
 

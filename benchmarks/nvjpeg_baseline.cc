@@ -128,6 +128,7 @@ class Worker {
       const nvjpegStatus_t status =
           nvjpegDecode(library_, state_.get(), data_[i], sizes_[i], kFormat, &destinations_[i], stream_.get());
       if (status != NVJPEG_STATUS_SUCCESS) return status;
+      wait();  // the next image may need larger buffers, and it does not wait for those that are in use
     }
     return NVJPEG_STATUS_SUCCESS;
   }
