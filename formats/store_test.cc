@@ -361,8 +361,9 @@ TEST_CASE("record numbers beyond the end are the caller's mistake") {
     CHECK(code_of([&] { store->meta(3); }) == ErrorCode::invalid_argument);
     CHECK(code_of([&] { store->bytes(~std::uint64_t{0}); }) == ErrorCode::invalid_argument);
     CHECK(code_of([&] { store->key(3); }) == ErrorCode::invalid_argument);
-    for (const std::uint64_t record : {std::uint64_t{2}, std::uint64_t{3}, ~std::uint64_t{0}})
+    for (const std::uint64_t record : {std::uint64_t{2}, std::uint64_t{3}, ~std::uint64_t{0}}) {
       store->prefetch_entry(record);
+    }
     store->prefetch(0, 100);
     store->release(2, 100);
     store->release(50, 1);

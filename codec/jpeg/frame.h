@@ -42,6 +42,7 @@ struct Frame {
 
   bool operator==(const Frame&) const = default;
 
+  static_assert(kMaxComponents == 3);
   IMGPACK_HD std::uint32_t max_h() const {
     const std::uint32_t most = components[0].h > components[1].h ? components[0].h : components[1].h;
     return components[2].h > most ? components[2].h : most;

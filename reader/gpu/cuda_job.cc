@@ -1,6 +1,5 @@
 #include "reader/gpu/cuda_job.h"
 
-#include <algorithm>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -130,9 +129,15 @@ void CudaJob::bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPla
       break;
     case ImagePath::host:
     case ImagePath::none:
-      image.host_image = job_->host_images.take(device_.options.batch.image_bytes());
+      image.host_image = host_image();
       break;
   }
+}
+
+/// Pinned memory for an image of the batch.
+std::byte* CudaJob::host_image() {
+  const DeviceScope scope(device_.options.decode_device);
+  return job_->host_images.take(device_.options.batch.image_bytes());
 }
 
 void CudaJob::bring_jpeg(ImagePlan& image) {

@@ -116,6 +116,7 @@ class CudaJob final : public DeviceJob {
   void put_labels(const BatchLabels& labels);
   void finish_if_changed();
   void bring(ImagePlan& image, const RecordBytes& bytes, const PayloadPlace* file);
+  std::byte* host_image();
   void bring_jpeg(ImagePlan& image);
   void bring_pixels(ImagePlan& image, std::span<const std::byte> payload, const PayloadPlace* file);
   void give_up() noexcept;

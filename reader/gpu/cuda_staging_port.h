@@ -23,7 +23,9 @@ class CudaStagingPort final : public StagingPort {
   void wait(std::size_t chunk) override;
 
  private:
-  /// Of a chunk; stays where it is.
+  template <class Owner>
+  std::shared_ptr<std::byte> freed_in_scope(std::shared_ptr<Owner> owner, std::byte* data) const;
+  /// Of a chunk; stays where it is. REQUIRES: a scope of the device.
   const Event& event(std::size_t chunk);
 
   const int device_;

@@ -1,7 +1,5 @@
 #include "reader/gpu/image_plan.h"
 
-#include <algorithm>
-
 #include "codec/decode.h"
 
 namespace imgpack::gpu {

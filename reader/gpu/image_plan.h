@@ -48,7 +48,7 @@ struct ImagePlan {
   std::span<const std::byte> pixels;  ///< of copied: from the crop's first pixel to its last, with what lies between
                                       ///< its rows; of pixels: the rows that are needed, from row `pixel_row` on
   std::uint32_t pixel_row = 0;
-  bool on_device = false;  ///< the bytes above are in device memory already
+  bool on_device = false;  ///< the bytes above have a place in device memory already
 
   void clear() noexcept;
   bool has_colors(std::size_t stage) const noexcept { return stage < colors.size() && !colors[stage].empty(); }

@@ -19,8 +19,8 @@ class PinnedArena {
 
   explicit PinnedArena(std::size_t block_bytes = kDefaultBlock);
 
-  /// Unspecified memory, valid until reset(). REQUIRES: `alignment` is a power of two up to 256.
-  std::byte* take(std::size_t bytes, std::size_t alignment = 16) { return arena_.take(bytes, alignment); }
+  /// Unspecified memory, valid until reset().
+  std::byte* take(std::size_t bytes) { return arena_.take(bytes); }
   /// Takes all pieces back and keeps the blocks for the next batch.
   void reset() noexcept { arena_.reset(); }
   /// Bytes pinned.

@@ -18,8 +18,9 @@ StagingRing::Chunk StagingRing::take_any() {
     return chunk;
   }
   // The one that was sent first is the first to be free. If all are being filled, waiting for one could last forever.
-  if (sent_.empty() || (made_ < chunks_ && !port_.is_sent(sent_.front().number))) {
-    chunk.number = made_++;
+  if (sent_.empty() || (alive_ < chunks_ && !port_.is_sent(sent_.front().number))) {
+    chunk.number = next_number_++;
+    ++alive_;
     return chunk;
   }
   chunk = std::move(sent_.front());
@@ -32,17 +33,27 @@ StagingRing::Chunk StagingRing::take_any() {
 StagingRing::Chunk StagingRing::take(std::size_t bytes) {
   const std::size_t wanted = std::max(bytes, chunk_bytes_);
   Chunk chunk = take_any();
-  if (chunk.bytes < bytes || chunk.bytes > std::max(wanted, kMostKept * chunk_bytes_)) {
-    chunk.host.reset();
+  if (chunk.bytes >= bytes && chunk.bytes <= std::max(wanted, kMostKept * chunk_bytes_)) return chunk;
+  chunk.host.reset();
+  try {
     chunk.host = port_.allocate_host(wanted);
-    chunk.bytes = wanted;
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    --alive_;
+    throw;
   }
+  chunk.bytes = wanted;
   return chunk;
 }
 
 void StagingRing::send(Chunk chunk, std::byte* device, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
-  port_.send(chunk.number, chunk.host.get(), device, bytes);
+  try {
+    port_.send(chunk.number, chunk.host.get(), device, bytes);
+  } catch (...) {
+    --alive_;
+    throw;
+  }
   sent_.push_back(std::move(chunk));
 }
 
@@ -62,14 +73,20 @@ std::span<const std::byte> StagedRecords::put(std::span<const std::byte> bytes) 
   const std::size_t offset = filling.used + kLine;
   filling.used += room;
   ++filling.writers;
-  const bool fetches = !fetching_ && !next_ && !filling.closed && filling.used > filling.chunk.bytes / 2;
+  const bool fetches = !fetching_ && !next_ && filling.used > filling.chunk.bytes / 2;
   if (fetches) fetching_ = true;
   lock.unlock();
   std::memcpy(filling.chunk.host.get() + offset, bytes.data(), bytes.size());
   lock.lock();
   --filling.writers;
   if (filling.closed && filling.writers == 0) send(filling);
-  if (fetches) next_ = fetch(ring_.chunk_bytes(), lock);
+  if (fetches) {
+    try {
+      next_ = fetch(ring_.chunk_bytes(), lock);
+    } catch (...) {  // whoever needs a chunk will meet it, if it lasts
+    }
+  }
+  if (failure_) std::rethrow_exception(failure_);
   return {filling.device + offset, bytes.size()};
 }
 
@@ -124,23 +141,27 @@ StagingRing::Chunk StagedRecords::fetch(std::size_t room, std::unique_lock<std::
   return chunk;
 }
 
-void StagedRecords::close(Filling& filling) {
+void StagedRecords::close(Filling& filling) noexcept {
   if (filling.closed) return;
   filling.closed = true;
   if (filling.writers == 0) send(filling);
 }
 
-void StagedRecords::send(Filling& filling) {
+void StagedRecords::send(Filling& filling) noexcept {
   filling.sent = true;
-  ring_.send(std::move(filling.chunk), filling.device, filling.used);
+  try {
+    ring_.send(std::move(filling.chunk), filling.device, filling.used);
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
 }
 
 bool StagedRecords::finish() {
   const std::lock_guard lock(mutex_);
   give_back_next();
-  if (fillings_.empty()) return false;
-  close(fillings_.back());
-  return true;
+  if (!fillings_.empty()) close(fillings_.back());
+  if (failure_) std::rethrow_exception(failure_);
+  return !fillings_.empty();
 }
 
 void StagedRecords::reset() noexcept {
@@ -150,6 +171,7 @@ void StagedRecords::reset() noexcept {
     if (!filling.sent) ring_.give_back(std::move(filling.chunk));
   }
   fillings_.clear();
+  failure_ = nullptr;
 }
 
 void StagedRecords::give_back_next() noexcept {

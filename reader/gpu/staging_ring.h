@@ -11,8 +11,8 @@
 
 #include <condition_variable>
 #include <cstddef>
-#include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -56,7 +56,7 @@ class StagingRing {
   /// A chunk of at least `bytes`, for the caller alone. Waits for the device if too much is under way to it. Throws
   /// what the port throws.
   Chunk take(std::size_t bytes);
-  /// Sends the first `bytes` of a chunk, which is the ring's again. Throws what the port throws; the chunk is lost
+  /// Sends the first `bytes` of a chunk, which is the ring's again. Throws what the port throws; the chunk is gone
   /// then.
   void send(Chunk chunk, std::byte* device, std::size_t bytes);
   /// A chunk that is not to be sent.
@@ -67,7 +67,7 @@ class StagingRing {
 
  private:
   /// Larger ones, made for large records, are not kept for others.
-  static constexpr std::size_t kMostKept = 8;
+  static constexpr std::size_t kMostKept = 2;
 
   Chunk take_any();
 
@@ -75,7 +75,8 @@ class StagingRing {
   const std::size_t chunk_bytes_;
   const std::size_t chunks_;
   std::mutex mutex_;  ///< of what follows
-  std::size_t made_ = 0;
+  std::size_t next_number_ = 0;
+  std::size_t alive_ = 0;  ///< chunks, whoever has them
   std::vector<Chunk> free_;
   std::deque<Chunk> sent_;  ///< in the order in which they were queued
 };
@@ -94,9 +95,10 @@ class StagedRecords {
   StagedRecords& operator=(const StagedRecords&) = delete;
 
   /// Where the bytes will be on the device, when what finish() has queued is done; until reset(). Throws what the port
-  /// throws.
+  /// throws; a failure to send may be another thread's, and makes all of the batch worthless.
   std::span<const std::byte> put(std::span<const std::byte> bytes);
-  /// After the last put(). Returns whether anything was sent. Throws what the port throws.
+  /// After the last put(). Returns whether anything was sent. Throws what the port throws, or has thrown when it should
+  /// have sent.
   bool finish();
   void reset() noexcept;
 
@@ -117,8 +119,8 @@ class StagedRecords {
   };
   Filling& filling_with(std::size_t room, std::unique_lock<std::mutex>& lock);
   StagingRing::Chunk fetch(std::size_t room, std::unique_lock<std::mutex>& lock);
-  void close(Filling& filling);
-  void send(Filling& filling);
+  void close(Filling& filling) noexcept;
+  void send(Filling& filling) noexcept;
   void give_back_next() noexcept;
 
   StagingRing& ring_;
@@ -126,6 +128,7 @@ class StagedRecords {
   std::condition_variable fetched_;
   bool fetching_ = false;                   ///< a thread takes a chunk from the ring
   std::optional<StagingRing::Chunk> next_;  ///< fetched while the last one still has room, so that nobody need wait
+  std::exception_ptr failure_;              ///< of the first chunk that was not sent
   std::deque<Filling> fillings_;            ///< of the batch; the last one is being filled
   std::vector<DeviceChunk> device_;         ///< by filling
 };

@@ -1,12 +1,16 @@
 #include "reader/gpu/staging_ring.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
-#include <map>
+#include <deque>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <random>
 #include <set>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -28,6 +32,7 @@ class SlowPort final : public StagingPort {
     const std::lock_guard lock(mutex_);
     sent_twice |= !under_way_.insert(chunk).second;
     queue_.push_back({chunk, host, device, bytes});
+    sent.push_back({device, bytes});
     most_under_way = std::max(most_under_way, under_way_.size());
     changed_.notify_all();
   }
@@ -37,10 +42,12 @@ class SlowPort final : public StagingPort {
   }
   void wait(std::size_t chunk) override {
     std::unique_lock lock(mutex_);
+    flush();
     changed_.wait(lock, [&] { return !under_way_.contains(chunk); });
   }
   void wait_for_all() {
     std::unique_lock lock(mutex_);
+    flush();
     changed_.wait(lock, [&] { return under_way_.empty(); });
   }
 
@@ -50,6 +57,8 @@ class SlowPort final : public StagingPort {
   std::atomic<bool> send_fails = false;
   bool sent_twice = false;  ///< a chunk, before its last copy had ended
   std::size_t most_under_way = 0;
+  std::vector<std::span<const std::byte>> sent;  ///< ranges of the device's memory
+  std::size_t least_queued = 1;                  ///< before the device does anything, unless somebody waits for it
 
  private:
   struct Copy {
@@ -69,15 +78,21 @@ class SlowPort final : public StagingPort {
               ::operator delete[](block, std::align_val_t{64});
             }};
   }
+  void flush() {
+    flush_ = true;
+    changed_.notify_all();
+  }
   void run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    while (changed_.wait(lock, stop, [&] { return !queue_.empty(); })) {
+    const auto begins = [this] { return !queue_.empty() && (flush_ || queue_.size() >= least_queued); };
+    while (changed_.wait(lock, stop, begins)) {
       const Copy copy = queue_.front();
       lock.unlock();
       std::memcpy(copy.device, copy.host, copy.bytes);
       lock.lock();
       queue_.pop_front();
       under_way_.erase(copy.chunk);
+      if (queue_.empty()) flush_ = false;
       changed_.notify_all();
     }
   }
@@ -86,6 +101,7 @@ class SlowPort final : public StagingPort {
   std::condition_variable_any changed_;
   std::deque<Copy> queue_;
   std::set<std::size_t> under_way_;
+  bool flush_ = false;
   std::jthread worker_;
 };
 
@@ -100,6 +116,7 @@ std::vector<std::byte> record_of(std::size_t number, std::size_t bytes) {
 
 TEST_CASE("staging ring: records of several batches and threads arrive whole, of any size") {
   SlowPort port;
+  port.least_queued = 2;
   StagingRing ring(port, 4096, 3);
   constexpr std::size_t kRecords = 200;
   constexpr std::size_t kThreads = 4;
@@ -197,4 +214,77 @@ TEST_CASE("staging ring: a port that fails is told, and the ring goes on") {
   CHECK(staged.finish());
   port.wait_for_all();
   CHECK(std::memcmp(place.data(), record.data(), record.size()) == 0);
+}
+
+TEST_CASE("staging ring: what may be read beside a record is sent too") {
+  constexpr std::size_t kBeside = 16;
+  SlowPort port;
+  StagingRing ring(port, 4096, 3);
+  StagedRecords staged(ring);
+  std::vector<std::span<const std::byte>> places;
+  for (const std::size_t bytes : {1, 48, 64, 1000, 3000, 4000, 4096, 20'000, 17}) {
+    places.push_back(staged.put(std::vector<std::byte>(bytes)));
+  }
+  staged.finish();
+  port.wait_for_all();
+  for (const std::span<const std::byte> place : places) {
+    CAPTURE(place.size());
+    CHECK(std::any_of(port.sent.begin(), port.sent.end(), [&](std::span<const std::byte> range) {
+      return place.data() - kBeside >= range.data() &&
+             place.data() + place.size() + kBeside <= range.data() + range.size();
+    }));
+  }
+}
+
+TEST_CASE("staging ring: threads do not hang when chunks can't be sent, and the batch is known to be worthless") {
+  SlowPort port;
+  StagingRing ring(port, 4096, 3);
+  StagedRecords staged(ring);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> failures = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (int t = 0; t < 4; ++t) {
+        threads.emplace_back([&] {
+          const std::vector<std::byte> record(1500);
+          for (int i = 0; i < 50; ++i) {
+            if (i == 25) port.send_fails = true;
+            try {
+              staged.put(record);
+            } catch (const std::bad_alloc&) {
+              ++failures;
+            }
+          }
+        });
+      }
+    }
+    CHECK(failures > 0);
+    CHECK_THROWS_AS(staged.finish(), std::bad_alloc);
+    staged.reset();
+    port.send_fails = false;
+    port.wait_for_all();
+    const std::vector<std::byte> record(3000, std::byte{9});
+    const std::span<const std::byte> place = staged.put(record);
+    CHECK(staged.finish());
+    port.wait_for_all();
+    CHECK(std::memcmp(place.data(), record.data(), record.size()) == 0);
+    staged.reset();
+  }
+}
+
+TEST_CASE("staging ring: a chunk that can't be had ahead fails nobody, one that is needed does") {
+  SlowPort port;
+  port.least_queued = 100;  // so that no chunk comes back
+  StagingRing ring(port, 4096, 3);
+  StagedRecords staged(ring);
+  const std::vector<std::byte> record(1500);
+  port.allocations_left = 2;  // a chunk here and there
+  staged.put(record);
+  CHECK_NOTHROW(staged.put(record));  // more than half of the chunk is used
+  CHECK_THROWS_AS(staged.put(record), std::bad_alloc);
+  port.allocations_left = 100;
+  for (int i = 0; i < 20; ++i) staged.put(record);
+  CHECK(staged.finish());
+  port.wait_for_all();
+  CHECK(port.host_bytes <= 5 * 4096);
 }

@@ -74,16 +74,17 @@ void ChunkMaker::make(BatchJob& job, std::size_t chunk, const std::atomic<bool>&
   const auto [begin, end] = job.chunk(chunk);
   std::vector<FetchedRecord>& fetched = job.fetched(chunk);
   const Samples all = {job, begin, end, fetched};
+  const auto is_cancelled = [&cancelled] { return cancelled.load(std::memory_order_relaxed); };
   try {
     announce(all.some(0, 2 * kGroup));
     find(all.some(0, kGroup));
-    for (std::size_t first = 0; first < end - begin; first += kGroup) {
+    for (std::size_t first = 0; first < end - begin && !is_cancelled(); first += kGroup) {
       announce(all.some(first + 2 * kGroup, kGroup));
       find(all.some(first + kGroup, kGroup));
       const Samples group = all.some(first, kGroup);
       for_each_good(group, [&](std::size_t index) { draw(job, index); });
       for_each_good(group, [&](std::size_t index) {
-        if (!cancelled.load(std::memory_order_relaxed)) carry_out(job, index);
+        if (!is_cancelled()) carry_out(job, index);
       });
     }
   } catch (...) {

@@ -42,7 +42,6 @@ Engine::Engine(const WorkPlan& plan, Counters& counters, std::shared_ptr<BatchDe
                               std::move(device))),
       tuner_(plan.start_threads, plan.most_threads, plan.tuning_window) {
   if (plan.options.read == ReadMode::unbuffered) unbuffered_.emplace(plan.sampler.shares());
-  read_ahead_ = plan.options.read == ReadMode::ahead;
   // A thread must not be lost because there is no room to note it.
   threads_.reserve(plan.most_threads);
   readers_.reserve(plan.options.read_threads);
@@ -55,9 +54,8 @@ std::shared_ptr<Engine> Engine::create(const WorkPlan& plan, Counters& counters,
 }
 
 std::shared_ptr<Run> Engine::make_run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed,
-                                      std::uint64_t order) {
-  if (plan_.options.read == ReadMode::automatic) read_ahead_.store(false, std::memory_order_relaxed);
-  return {new Run(epoch, first, seed, order), [process = process_](Run* run) {
+                                      std::uint64_t order) const {
+  return {new Run(epoch, first, seed, order, plan_.options.read == ReadMode::ahead), [process = process_](Run* run) {
             if (getpid() == process) delete run;
           }};
 }
@@ -97,6 +95,7 @@ std::shared_ptr<Run> Engine::begin(std::uint64_t epoch, std::uint64_t first, std
     drop(next_run_);
   run_ = next_run_ ? std::move(next_run_) : make_run(epoch, first, seed, order);
   next_run_.reset();
+  read_ahead_.store(run_->read_ahead_, std::memory_order_relaxed);
   start_threads();
   line_.notify_one();
   wake_workers();
@@ -318,7 +317,7 @@ std::shared_ptr<Run::Entry> Engine::make_entry(Run& run, const BatchJob::Place& 
   entry->chunks.assign(entry->job->chunks(), unbuffered_ ? Run::Chunk::to_read : Run::Chunk::ready);
   entry->first_unread = unbuffered_ ? 0 : entry->chunks.size();
   entry->chunks_left = entry->chunks.size();
-  if (read_ahead()) begin_read_ahead(run, *entry->job);
+  if (run.read_ahead_) begin_read_ahead(run, *entry->job);
   return entry;
 }
 
@@ -354,17 +353,14 @@ void Engine::make_chunk(const Work& task, std::optional<ChunkMaker>& maker, Lock
   if (completion_due()) line_.notify_one();
 }
 
-/// A few faults happen with datasets that are in memory too. Reading ahead costs a system call a record, more than all
-/// planning of an image that a device decodes.
+/// Reading ahead costs a system call a record, more than all planning of an image that a device decodes.
 void Engine::note_faults(Run& run, std::uint64_t faults, std::size_t samples) noexcept {
-  constexpr std::uint64_t kFewFaults = 8;
-  constexpr std::uint64_t kSamplesOfFault = 256;  // a fault may bring megabytes
-  run.samples_ += samples;
+  run.fault_count_.add(faults, samples);
   if (faults == 0) return;
-  run.faults_ += faults;
   count(counters_.page_faults, faults);
-  const bool cold = run.faults_ >= kFewFaults && run.faults_ * kSamplesOfFault >= run.samples_;
-  if (cold && plan_.options.read == ReadMode::automatic) read_ahead_.store(true, std::memory_order_relaxed);
+  if (plan_.options.read != ReadMode::automatic || !run.fault_count_.is_cold()) return;
+  run.read_ahead_ = true;
+  if (&run == run_.get()) read_ahead_.store(true, std::memory_order_relaxed);
 }
 
 void Engine::finish_batch(const Work& task, Lock& lock) {

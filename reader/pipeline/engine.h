@@ -28,6 +28,7 @@
 #include "reader/pipeline/batch_job.h"
 #include "reader/pipeline/chunk_maker.h"
 #include "reader/pipeline/counters.h"
+#include "reader/pipeline/fault_count.h"
 #include "reader/pipeline/record_source.h"
 #include "reader/pipeline/thread_tuner.h"
 #include "reader/pipeline/work_plan.h"
@@ -37,8 +38,8 @@ namespace imgpack {
 /// A pass through one epoch, from a position on. Its members belong to the engine, under its mutex.
 class Run {
  public:
-  Run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed, std::uint64_t order) noexcept
-      : epoch_(epoch), next_position_(first), seed_(seed), order_(order) {}
+  Run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed, std::uint64_t order, bool read_ahead) noexcept
+      : epoch_(epoch), next_position_(first), seed_(seed), order_(order), read_ahead_(read_ahead) {}
 
   std::uint64_t epoch() const noexcept { return epoch_; }
   std::uint64_t seed() const noexcept { return seed_; }
@@ -62,9 +63,9 @@ class Run {
   std::uint64_t next_position_;  ///< of the next batch to be opened
   std::uint64_t seed_;
   std::uint64_t order_;
-  bool opening_ = false;                        ///< a thread is at it
-  std::uint64_t samples_ = 0;                   ///< that were made
-  std::uint64_t faults_ = 0;                    ///< of pages that had to be read from disk meanwhile
+  bool opening_ = false;  ///< a thread is at it
+  FaultCount fault_count_;
+  std::atomic<bool> read_ahead_;                ///< of batches that are opened
   std::uint64_t read_until_ = 0;                ///< positions whose windows are being read ahead
   std::deque<std::shared_ptr<Entry>> entries_;  ///< opened and not taken, in order
   std::atomic<bool> cancelled_{false};
@@ -99,6 +100,7 @@ class Engine {
   bool wait(Run& run, std::chrono::milliseconds timeout);
 
   unsigned threads() const;
+  /// In the run that was begun last.
   bool read_ahead() const noexcept { return read_ahead_.load(std::memory_order_relaxed); }
   std::vector<Damage> damage() const;
 
@@ -124,7 +126,8 @@ class Engine {
   void wait_for_work(Lock& lock);
   void read();
   void read_chunk(const Work& task, Lock& lock);
-  std::shared_ptr<Run> make_run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed, std::uint64_t order);
+  std::shared_ptr<Run> make_run(std::uint64_t epoch, std::uint64_t first, std::uint64_t seed,
+                                std::uint64_t order) const;
   std::optional<Work> find_work();
   std::optional<Work> find_chunk(const std::shared_ptr<Run>& run) const;
   std::optional<Work> find_opening();

@@ -136,8 +136,9 @@ def test_streams_that_lag_behind(packed):
         assert torch.equal(ours.cpu(), theirs) and torch.equal(more.cpu(), theirs)
 
 
-def test_cuda_graphs(packed):
-    train = loader(packed, dtype="float32", last_batch="drop")
+@pytest.mark.parametrize("transport", ["auto", "pinned"])
+def test_cuda_graphs(packed, transport):
+    train = loader(packed, dtype="float32", last_batch="drop", transport=transport)
     static = torch.zeros(8, 3, 32, 32, device="cuda")
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
