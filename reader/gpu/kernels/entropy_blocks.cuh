@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "codec/jpeg/zigzag.h"
+#include "reader/gpu/kernels/shared_address.cuh"
 #include "reader/gpu/program/work.h"
 
 namespace imgpack::gpu::entropy {
@@ -18,11 +19,12 @@ struct Blocks {
   uint4 columns[8][kEntropySegments];  ///< of thread t: columns[...][t]; zeros where nothing is yet
 };
 
+__device__ constexpr jpeg::ZigzagOrder kZigzag = jpeg::zigzag_order();
+
 /// Where a coefficient in zigzag order goes, in bytes from the thread's first column.
 __device__ inline void build_places(std::uint16_t* places) {
-  constexpr jpeg::ZigzagOrder kOrder = jpeg::zigzag_order();
   if (threadIdx.x < jpeg::kBlockCoefficients) {
-    const std::uint32_t natural = kOrder.natural[threadIdx.x];
+    const std::uint32_t natural = kZigzag.natural[threadIdx.x];
     places[threadIdx.x] = static_cast<std::uint16_t>(natural % 8 * kColumnBytes + natural / 8 * 2);
   }
 }
@@ -30,29 +32,34 @@ __device__ inline void build_places(std::uint16_t* places) {
 /// The thread's block in shared memory, and which of its columns hold something.
 class BlockBuffer {
  public:
-  __device__ explicit BlockBuffer(Blocks& blocks)
-      : first_(reinterpret_cast<std::byte*>(&blocks.columns[0][threadIdx.x])) {
-    for (std::uint32_t x = 0; x < 8; ++x) column(x) = {0, 0, 0, 0};
+  __device__ explicit BlockBuffer(Blocks& blocks) : first_(&blocks.columns[0][threadIdx.x]) {
+    for (std::uint32_t x = 0; x < 8; ++x) first_.store(x * kColumnBytes, uint4{0, 0, 0, 0});
   }
   /// `place`: as build_places() makes it.
-  __device__ void put(std::uint32_t place, std::int16_t value) {
-    *reinterpret_cast<std::int16_t*>(first_ + place) = value;
-    used_ |= 1u << (place / kColumnBytes);
+  __device__ void put_if(bool condition, std::uint32_t place, std::int16_t value) {
+    first_.store_if(condition, place, value);
+    used_ |= condition ? 1u << (place / kColumnBytes) : 0;
   }
-  /// Moves the block to memory, which holds zeros.
+  /// Moves the block to memory, which holds zeros. Other threads of the warp wait meanwhile, so that as much as
+  /// possible is done at the same time.
   __device__ void flush(uint4* out) {
-    while (used_ != 0) {
-      const std::uint32_t x = __ffs(static_cast<int>(used_)) - 1;
-      used_ &= used_ - 1;
-      out[x] = column(x);
-      column(x) = {0, 0, 0, 0};
+#pragma unroll
+    for (std::uint32_t half = 0; half < 8; half += 4) {
+      uint4 columns[4];
+#pragma unroll
+      for (std::uint32_t i = 0; i < 4; ++i) columns[i] = first_.load((half + i) * kColumnBytes);
+#pragma unroll
+      for (std::uint32_t i = 0; i < 4; ++i) {
+        if ((used_ >> (half + i) & 1) == 0) continue;
+        out[half + i] = columns[i];
+        first_.store((half + i) * kColumnBytes, uint4{0, 0, 0, 0});
+      }
     }
+    used_ = 0;
   }
 
  private:
-  __device__ uint4& column(std::uint32_t x) { return *reinterpret_cast<uint4*>(first_ + x * kColumnBytes); }
-
-  std::byte* first_;
+  SharedAddress first_;
   std::uint32_t used_ = 0;
 };
 

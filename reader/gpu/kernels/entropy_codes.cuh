@@ -20,7 +20,7 @@ using Code = std::uint32_t;
 inline constexpr std::uint32_t kEndRun = 127;
 
 __device__ inline Code describe(std::uint32_t byte, std::uint32_t length, bool is_dc) {
-  if (is_dc) return length | byte << 5;
+  if (is_dc) return byte < 16 ? length | byte << 5 : 0;
   const std::uint32_t run = byte >> 4;
   const std::uint32_t size = byte & 15;
   if (size == 0 && run == 0) return length | kEndRun << 9;

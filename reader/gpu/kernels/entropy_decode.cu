@@ -1,8 +1,10 @@
-// Huffman decoding, a thread a segment: one flat loop that decodes a symbol an iteration, so that threads of a warp
-// need not wait for each other at the ends of blocks.
+// Huffman decoding, a thread a segment: one flat loop that decodes a symbol a turn, so that threads of a warp need not
+// wait for each other's blocks to end.
 //
 // Each block of threads belongs to one image, whose tables it builds in shared memory from the DHT bytes: ImageNet's
 // files have optimised tables of their own.
+#include <cstddef>
+
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/entropy_bits.cuh"
 #include "reader/gpu/kernels/entropy_blocks.cuh"
@@ -17,21 +19,54 @@ using namespace entropy;
 
 constexpr std::uint32_t kThreads = kEntropySegments;
 
-/// What the decoder has to know of each block of an MCU.
-struct BlockPlan {
-  std::uint8_t pair;
-  std::uint8_t component;
-};
-
-__device__ inline void build_block_plans(const JpegTask& task, BlockPlan* plans) {
-  const jpeg::Frame& frame = task.index.frame;
-  std::uint32_t block = 0;
-  for (std::uint32_t c = 0; c < frame.component_count; ++c) {
-    for (std::uint32_t b = 0; b < std::uint32_t{frame.components[c].h} * frame.components[c].v; ++b) {
-      plans[block++] = {task.table_pair[c], static_cast<std::uint8_t>(c)};
+/// What the decoder has to know of each block of an MCU: the pair of tables and the component, in three bits each.
+class BlockPlans {
+ public:
+  __device__ explicit BlockPlans(const JpegTask& task) {
+    static_assert(kTablePairs == 2 && jpeg::kMaxComponents <= 4 && jpeg::kMaxBlocksInMcu <= 10);
+    const jpeg::Frame& frame = task.index.frame;
+    std::uint32_t block = 0;
+    for (std::uint32_t c = 0; c < frame.component_count; ++c) {
+      for (std::uint32_t b = 0; b < std::uint32_t{frame.components[c].h} * frame.components[c].v; ++b) {
+        plans_ |= (c << 1 | task.table_pair[c]) << (3 * block++);
+      }
     }
   }
-}
+  __device__ std::uint32_t pair(std::uint32_t block) const { return plans_ >> (3 * block) & 1; }
+  __device__ std::uint32_t component(std::uint32_t block) const { return plans_ >> (3 * block + 1) & 3; }
+
+ private:
+  std::uint32_t plans_ = 0;
+};
+
+/// DC predictors of components, in registers.
+class Predictors {
+ public:
+  __device__ explicit Predictors(const std::int16_t* dc) {
+    for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) dc_[c] = dc[c];
+  }
+  __device__ std::int16_t add(std::uint32_t component, std::int32_t difference) {
+    std::int16_t sum = 0;
+#pragma unroll
+    for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) {
+      if (c != component) continue;
+      sum = static_cast<std::int16_t>(dc_[c] + difference);
+      dc_[c] = sum;
+    }
+    return sum;
+  }
+  __device__ void clear() {
+    for (std::int16_t& dc : dc_) dc = 0;
+  }
+  __device__ bool are(const std::int16_t* dc) const {
+    bool same = true;
+    for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) same = same && dc_[c] == dc[c];
+    return same;
+  }
+
+ private:
+  std::int16_t dc_[jpeg::kMaxComponents];
+};
 
 /// Which of the block's segments a thread takes: long ones with long ones, so that a warp's threads end at about the
 /// same time.
@@ -81,8 +116,6 @@ struct Shared {
   };
   Tables tables;
   std::uint16_t places[jpeg::kBlockCoefficients];
-  BlockPlan plans[jpeg::kMaxBlocksInMcu];
-  std::int16_t dc[jpeg::kMaxComponents][kThreads];
 };
 
 /// Restart markers, where there are any.
@@ -105,59 +138,70 @@ struct Pending {
   std::int16_t value = 0;
 };
 
-/// False if the segment does not decode perfectly. DC predictors are those of shared.dc.
+/// False if the segment does not decode perfectly.
+///
+/// In nearly every turn some thread of a warp ends a block, and some thread needs more of its stream, while others wait.
+/// So these ways are short, and hardly ever wait for memory themselves.
 __device__ inline bool decode(const JpegTask& task, Shared& shared, const SegmentInfo& info, const Run& run) {
   const std::uint32_t blocks_per_mcu = task.index.frame.blocks_per_mcu();
+  const BlockPlans plans(task);
+  const std::uint32_t long_begins[] = {shared.tables.all[1].limit[kLookBits], shared.tables.all[3].limit[kLookBits]};
+  const SharedAddress tables(shared.tables.all);
+  const SharedAddress longs(shared.tables.longs);
+  const SharedAddress places(shared.places);
   Bits bits(shared.ring, task.streams + std::size_t{info.stream} * 16, info.bits, info.first_bit);
   auto* out = reinterpret_cast<uint4*>(task.coefficients + run.first_block * jpeg::kBlockCoefficients);
   BlockBuffer buffer(shared.blocks);
+  Predictors predictors(info.dc);
   std::uint32_t skipped = run.skipped * blocks_per_mcu;
   std::uint32_t left = run.mcus * blocks_per_mcu;
   std::uint32_t block = 0;
-  BlockPlan plan = shared.plans[0];
-  std::uint32_t number = plan.pair * 2;  // of the table
+  std::uint32_t pair = plans.pair(0);
   std::uint32_t k = 0;
-  std::int32_t difference = 0;
   Pending pending;
+  bool ended = false;  // the last turn has ended a block
   Restarts restarts(task.index.frame.restart_interval, run.first_mcu);
-  while (left != 0) {
+  while (true) {
     const std::uint32_t head = bits.peek();
-    const Table& table = shared.tables.all[number];
-    Code code = table.look[head >> (32 - kLookBits)];
-    const std::uint32_t place = shared.places[pending.k];
+    const std::uint32_t number = pair * 2 + (k == 0 ? 0 : 1);  // of the table
+    static_assert(offsetof(Table, look) == 0);
+    Code code = tables.load_half(number * sizeof(Table) + (head >> (32 - kLookBits)) * 2);
+    buffer.put_if(pending.valid, places.load_half(pending.k * 2), pending.value);
+    if (ended) {
+      ended = false;
+      if (skipped != 0) {
+        --skipped;
+      } else {
+        buffer.flush(out);
+        out += jpeg::kBlockCoefficients * sizeof(std::int16_t) / sizeof(uint4);
+      }
+      if (left == 0) break;
+    }
     if (code == 0) {
-      code = find_long(shared.tables, task.tables, number, head >> 16);
+      const std::uint32_t beyond = (head >> 16) - (pair == 0 ? long_begins[0] : long_begins[1]);
+      if (k != 0 && beyond < kLongCodes) {
+        code = longs.load_half((pair * kLongCodes + beyond) * 2);
+      } else {
+        code = find_long(shared.tables, task.tables, number, head >> 16);
+      }
       if (code == 0) return false;
     }
-    if (pending.valid) buffer.put(place, pending.value);
     const std::uint32_t length = code & 31;
     const std::uint32_t size = code >> 5 & 15;
     const std::uint32_t raw = head << length;
     std::int32_t value = static_cast<std::int32_t>((raw >> 1) >> (31 - size));
     if ((raw >> 31) == 0) value -= (1 << size) - 1;
     bits.consume(length + size);
-    if (k == 0) difference = value;
-    const bool is_ac = k != 0;
+    const bool is_dc = k == 0;
+    if (is_dc) value = predictors.add(plans.component(block), value);
     k += code >> 9;
-    pending.valid = size != 0 && is_ac && k < jpeg::kBlockCoefficients && skipped == 0;
+    pending.valid = (is_dc || size != 0) && k < jpeg::kBlockCoefficients && skipped == 0;
     pending.k = k & 63;
     pending.value = static_cast<std::int16_t>(value);
-    number = plan.pair * 2 + 1;
     ++k;
     if (k >= jpeg::kBlockCoefficients) {
       if (k > jpeg::kBlockCoefficients && k <= kEndRun) return false;
-      std::int16_t& predictor = shared.dc[plan.component][threadIdx.x];
-      const auto dc = static_cast<std::int16_t>(predictor + difference);
-      predictor = dc;
-      if (pending.valid) buffer.put(shared.places[pending.k], pending.value);
-      pending.valid = false;
-      if (skipped != 0) {
-        --skipped;
-      } else {
-        buffer.put(0, dc);
-        buffer.flush(out);
-        out += jpeg::kBlockCoefficients * sizeof(std::int16_t) / sizeof(uint4);
-      }
+      ended = true;
       k = 0;
       --left;
       if (++block == blocks_per_mcu) {
@@ -165,21 +209,16 @@ __device__ inline bool decode(const JpegTask& task, Shared& shared, const Segmen
         // Behind the run's last MCU only where the next segment begins behind the marker.
         if (--restarts.until == 0 && restarts.interval != 0 && (left != 0 || (run.whole && info.checks_end))) {
           if (!bits.take_restart_marker(restarts.number++)) return false;
-          for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) shared.dc[c][threadIdx.x] = 0;
+          predictors.clear();
           restarts.until = restarts.interval;
         }
       }
-      plan = shared.plans[block];
-      number = plan.pair * 2;
+      pair = plans.pair(block);
     }
   }
   const std::uint32_t end = bits.consumed();
   if (!run.whole || !info.checks_end) return end <= info.bits;
-  bool same = end == info.end;
-  for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) {
-    same = same && shared.dc[c][threadIdx.x] == info.end_dc[c];
-  }
-  return same;
+  return end == info.end && predictors.are(info.end_dc);
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -188,7 +227,6 @@ __global__ void __launch_bounds__(kThreads)
   const Work mine = work[blockIdx.x];
   const JpegTask& task = tasks[mine.task];
   build_places(shared.places);
-  if (threadIdx.x == kThreads - 1) build_block_plans(task, shared.plans);
   build_tables(task.tables, shared.tables);
 
   const std::uint32_t first = mine.part * kEntropySegments;
@@ -201,7 +239,6 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
   if (i >= first + count) return;
   const SegmentInfo info = task.infos[i];
-  for (std::uint32_t c = 0; c < jpeg::kMaxComponents; ++c) shared.dc[c][threadIdx.x] = info.dc[c];
   const bool good = !info.unusual && decode(task, shared, info, run_of(task, i));
   if (!good) left.items[atomicAdd(left.count, 1)] = {mine.task, i};
 }
