@@ -1,6 +1,6 @@
 // Filter windows and weights, in the same double precision as on the host: compiled without contraction.
-#include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/resample_kernels.h"
+#include "reader/gpu/kernels/start.cuh"
 
 namespace imgpack::gpu {
 
@@ -58,8 +58,7 @@ __global__ void __launch_bounds__(kThreads) compute_axes(const StageTask* stages
 
 void launch_axes(const StageTask* stages, std::uint32_t count, cudaStream_t stream) {
   if (count == 0) return;
-  compute_axes<<<2 * count, kThreads, 0, stream>>>(stages);
-  check(cudaGetLastError(), "launching compute_axes");
+  start("launching compute_axes", compute_axes, 2 * count, kThreads, stream, stages);
 }
 
 }  // namespace imgpack::gpu

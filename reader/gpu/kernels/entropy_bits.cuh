@@ -18,12 +18,6 @@ struct Ring {
   uint4 pieces[kPieces][kEntropySegments];
 };
 
-/// Until no more than `kNewer` of the thread's copies are under way.
-template <int kNewer>
-__device__ inline void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kNewer) : "memory");
-}
-
 /// The bits of a stream: the next 32 of them at any time, as zeros behind its end. Three words of it are in registers,
 /// so that the one that is read from shared memory is not waited for before it is needed.
 class Bits {

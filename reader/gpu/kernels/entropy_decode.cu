@@ -5,11 +5,11 @@
 // files have optimised tables of their own.
 #include <cstddef>
 
-#include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/entropy_bits.cuh"
 #include "reader/gpu/kernels/entropy_blocks.cuh"
 #include "reader/gpu/kernels/entropy_codes.cuh"
 #include "reader/gpu/kernels/jpeg_kernels.h"
+#include "reader/gpu/kernels/start.cuh"
 
 namespace imgpack::gpu {
 
@@ -18,6 +18,7 @@ namespace {
 using namespace entropy;
 
 constexpr std::uint32_t kThreads = kEntropySegments;
+constexpr auto kTableBytes = static_cast<std::uint32_t>(sizeof(Table));
 
 /// What the decoder has to know of each block of an MCU: the pair of tables and the component, in three bits each.
 class BlockPlans {
@@ -140,8 +141,8 @@ struct Pending {
 
 /// False if the segment does not decode perfectly.
 ///
-/// In nearly every turn some thread of a warp ends a block, and some thread needs more of its stream, while others wait.
-/// So these ways are short, and hardly ever wait for memory themselves.
+/// In nearly every turn some thread of a warp ends a block, and some thread needs more of its stream, while the others
+/// wait. So these ways are short, and hardly ever wait for memory themselves.
 __device__ inline bool decode(const JpegTask& task, Shared& shared, const SegmentInfo& info, const Run& run) {
   const std::uint32_t blocks_per_mcu = task.index.frame.blocks_per_mcu();
   const BlockPlans plans(task);
@@ -165,7 +166,7 @@ __device__ inline bool decode(const JpegTask& task, Shared& shared, const Segmen
     const std::uint32_t head = bits.peek();
     const std::uint32_t number = pair * 2 + (k == 0 ? 0 : 1);  // of the table
     static_assert(offsetof(Table, look) == 0);
-    Code code = tables.load_half(number * sizeof(Table) + (head >> (32 - kLookBits)) * 2);
+    Code code = tables.load_half(number * kTableBytes + (head >> (32 - kLookBits)) * 2);
     buffer.put_if(pending.valid, places.load_half(pending.k * 2), pending.value);
     if (ended) {
       ended = false;
@@ -248,8 +249,7 @@ __global__ void __launch_bounds__(kThreads)
 void launch_entropy_decode(const JpegTask* tasks, const Work* work, std::uint32_t blocks, LeftSegments left,
                            cudaStream_t stream) {
   if (blocks == 0) return;
-  decode_segments<<<blocks, kThreads, 0, stream>>>(tasks, work, left);
-  check(cudaGetLastError(), "launching decode_segments");
+  start("launching decode_segments", decode_segments, blocks, kThreads, stream, tasks, work, left);
 }
 
 }  // namespace imgpack::gpu

@@ -5,6 +5,7 @@
 #include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/gather_copy.cuh"
 #include "reader/gpu/kernels/launch.h"
+#include "reader/gpu/kernels/start.cuh"
 
 namespace imgpack::gpu {
 
@@ -34,8 +35,8 @@ unsigned persistent_blocks(int wanted, std::uint64_t items) {
 void launch_gather(const GatherRange* ranges, const GatherPiece* pieces, std::uint32_t count, cudaStream_t stream,
                    int blocks) {
   if (count == 0) return;
-  gather_kernel<<<persistent_blocks(blocks, count), kGatherThreads, 0, stream>>>(ranges, pieces, count);
-  check(cudaGetLastError(), "gathering bytes");
+  start("gathering bytes", gather_kernel, persistent_blocks(blocks, count), kGatherThreads, stream, ranges, pieces,
+        count);
 }
 
 }  // namespace imgpack::gpu

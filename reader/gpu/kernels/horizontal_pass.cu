@@ -1,9 +1,9 @@
 // Pixel rows from the source, each made shorter or longer: a block of threads takes a few rows, brings their pixels
 // into shared memory, a tile of columns at a time, and then each thread weighs the windows of one result column.
-#include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/packed_rgb.h"
 #include "reader/gpu/kernels/pixel_source.h"
 #include "reader/gpu/kernels/resample_kernels.h"
+#include "reader/gpu/kernels/start.cuh"
 
 namespace imgpack::gpu {
 
@@ -135,8 +135,7 @@ __global__ void __launch_bounds__(kThreads)
 void launch_horizontal_pass(const StageTask* stages, const JpegTask* jpegs, const Work* work, std::uint32_t blocks,
                             cudaStream_t stream) {
   if (blocks == 0) return;
-  pass_horizontally<<<blocks, kThreads, 0, stream>>>(stages, jpegs, work);
-  check(cudaGetLastError(), "launching pass_horizontally");
+  start("launching pass_horizontally", pass_horizontally, blocks, kThreads, stream, stages, jpegs, work);
 }
 
 }  // namespace imgpack::gpu

@@ -1,8 +1,8 @@
 // Dequantisation and inverse DCT: eight threads a block of 8x8, each transforms a column, hands its values around, and
 // transforms a row. A warp takes four blocks that lie side by side, so that it writes whole sectors of 32 bytes.
 #include "codec/jpeg/idct.h"
-#include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/jpeg_kernels.h"
+#include "reader/gpu/kernels/start.cuh"
 
 namespace imgpack::gpu {
 
@@ -207,8 +207,7 @@ __global__ void __launch_bounds__(kThreads) transform_blocks(const JpegTask* tas
 
 void launch_inverse_transform(const JpegTask* tasks, const Work* work, std::uint32_t blocks, cudaStream_t stream) {
   if (blocks == 0) return;
-  transform_blocks<<<blocks, kThreads, 0, stream>>>(tasks, work);
-  check(cudaGetLastError(), "launching transform_blocks");
+  start("launching transform_blocks", transform_blocks, blocks, kThreads, stream, tasks, work);
 }
 
 }  // namespace imgpack::gpu

@@ -3,8 +3,8 @@
 // count as missing.
 #include "codec/jpeg/plain_segment.h"
 #include "codec/jpeg/zigzag.h"
-#include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/jpeg_kernels.h"
+#include "reader/gpu/kernels/start.cuh"
 
 namespace imgpack::gpu {
 
@@ -58,8 +58,7 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 void launch_plain_decode(const JpegTask* tasks, LeftSegments left, std::uint32_t* damaged, cudaStream_t stream) {
-  decode_left_segments<<<kBlocks, kThreads, 0, stream>>>(tasks, left, damaged);
-  check(cudaGetLastError(), "launching decode_left_segments");
+  start("launching decode_left_segments", decode_left_segments, kBlocks, kThreads, stream, tasks, left, damaged);
 }
 
 }  // namespace imgpack::gpu

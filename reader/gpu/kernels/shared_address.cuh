@@ -1,14 +1,21 @@
 // An address in shared memory that stays in a register: the compiler would rather compute it again for each access,
-// from the thread's number, which takes long to read. And accesses under a condition without a branch. Device code only.
+// from the thread's number, which takes long to read. And accesses under a condition without a branch, and asynchronous
+// copies. Device code only; tests/kernels_on_host has another one.
 #pragma once
 
 #include <cstdint>
 
 namespace imgpack::gpu {
 
+/// Until no more than `kNewer` of the thread's copies are under way.
+template <int kNewer>
+__device__ inline void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kNewer) : "memory");
+}
+
 class SharedAddress {
  public:
-  __device__ explicit SharedAddress(const void* address) {
+  __device__ explicit SharedAddress(void* address) {
     const auto shared = static_cast<std::uint32_t>(__cvta_generic_to_shared(address));
     asm volatile("mov.u32 %0, %1;" : "=r"(address_) : "r"(shared));
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/start.cuh"
 #include "reader/gpu/program/work.h"
 
 namespace imgpack::gpu {
@@ -44,8 +44,7 @@ void launch_small_copies(std::span<const SmallCopy> copies, cudaStream_t stream)
   }
   if (count == 0) return;
   const std::size_t blocks = std::min(ceil_div(most, kThreads * sizeof(uint4)), kMostBlocks);
-  copy_kernel<<<dim3(static_cast<unsigned>(blocks), count), kThreads, 0, stream>>>(all);
-  check(cudaGetLastError(), "copying small pieces");
+  start("copying small pieces", copy_kernel, dim3(static_cast<unsigned>(blocks), count), kThreads, stream, all);
 }
 
 }  // namespace imgpack::gpu

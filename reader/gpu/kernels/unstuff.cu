@@ -1,7 +1,7 @@
 // Takes the stuffed zeros out of the entropy-coded bytes of each segment, so that the decoder need not look for them,
 // and finds out which segments are out of the ordinary.
-#include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/jpeg_kernels.h"
+#include "reader/gpu/kernels/start.cuh"
 
 namespace imgpack::gpu {
 
@@ -146,7 +146,7 @@ __device__ inline void find_extent(const JpegTask& task, std::uint32_t i, jpeg::
 }
 
 __global__ void __launch_bounds__(kThreads) unstuff_segments(const JpegTask* tasks, const Work* work) {
-  __shared__ alignas(Extent) std::byte storage[kUnstuffSegments * sizeof(Extent)];
+  alignas(Extent) __shared__ std::byte storage[kUnstuffSegments * sizeof(Extent)];
   auto* const extents = reinterpret_cast<Extent*>(storage);
   const Work mine = work[blockIdx.x];
   const JpegTask& task = tasks[mine.task];
@@ -182,8 +182,7 @@ __global__ void __launch_bounds__(kThreads) unstuff_segments(const JpegTask* tas
 
 void launch_unstuff(const JpegTask* tasks, const Work* work, std::uint32_t blocks, cudaStream_t stream) {
   if (blocks == 0) return;
-  unstuff_segments<<<blocks, kThreads, 0, stream>>>(tasks, work);
-  check(cudaGetLastError(), "launching unstuff_segments");
+  start("launching unstuff_segments", unstuff_segments, blocks, kThreads, stream, tasks, work);
 }
 
 }  // namespace imgpack::gpu

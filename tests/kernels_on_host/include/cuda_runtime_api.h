@@ -1,0 +1,94 @@
+// In the place of CUDA's header: what kernels use of CUDA, for threads of the host. A block's threads are threads, of
+// which one block runs at a time, and shared memory is static.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "tests/kernels_on_host/host_block.h"
+
+#define __device__
+#define __global__
+#define __shared__ static
+#define __launch_bounds__(...)
+
+using cudaStream_t = void*;
+using cudaError_t = int;
+inline constexpr cudaError_t cudaSuccess = 0;
+
+struct alignas(16) uint4 {
+  std::uint32_t x, y, z, w;
+};
+
+struct dim3 {
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}  // NOLINT: as CUDA's
+  unsigned x, y, z;
+};
+
+inline thread_local dim3 threadIdx{0, 0, 0};
+inline thread_local dim3 blockIdx{0, 0, 0};
+inline thread_local dim3 gridDim;
+
+inline void __syncthreads() {
+  imgpack::testing::HostBlock::of_thread().wait_for_all();
+}
+
+/// All values of a warp; each of its threads takes part.
+template <class T>
+imgpack::testing::WarpValues warp_values(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return imgpack::testing::HostBlock::of_thread().share(threadIdx.x, bits);
+}
+template <class T>
+T __shfl_sync(unsigned, T value, unsigned lane) {
+  T result;
+  std::memcpy(&result, &warp_values(value)[lane], sizeof result);
+  return result;
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta) {
+  const unsigned lane = threadIdx.x % 32;
+  return __shfl_sync(mask, value, lane >= delta ? lane - delta : lane);
+}
+inline std::uint32_t __ballot_sync(unsigned, bool predicate) {
+  const imgpack::testing::WarpValues values = warp_values(predicate);
+  std::uint32_t votes = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) votes |= static_cast<std::uint32_t>(values[lane] != 0) << lane;
+  return votes;
+}
+inline bool __any_sync(unsigned mask, bool predicate) {
+  return __ballot_sync(mask, predicate) != 0;
+}
+
+inline int __popc(std::uint32_t x) {
+  return std::popcount(x);
+}
+inline int __ffs(int x) {
+  return x == 0 ? 0 : std::countr_zero(static_cast<unsigned>(x)) + 1;
+}
+inline std::uint32_t __funnelshift_l(std::uint32_t low, std::uint32_t high, std::uint32_t shift) {
+  return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) << (shift % 32) >> 32);
+}
+inline std::uint32_t __funnelshift_r(std::uint32_t low, std::uint32_t high, std::uint32_t shift) {
+  return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> (shift % 32));
+}
+template <class T>
+T min(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+T max(T a, T b) {
+  return a < b ? b : a;
+}
+inline std::uint32_t atomicAdd(std::uint32_t* address, std::uint32_t value) {
+  return __atomic_fetch_add(address, value, __ATOMIC_RELAXED);
+}
+inline std::uint32_t atomicMin(std::uint32_t* address, std::uint32_t value) {
+  std::uint32_t seen = __atomic_load_n(address, __ATOMIC_RELAXED);
+  while (value < seen &&
+         !__atomic_compare_exchange_n(address, &seen, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  return seen;
+}

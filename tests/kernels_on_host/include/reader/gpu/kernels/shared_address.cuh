@@ -1,0 +1,43 @@
+// In the place of the header for devices: an address, and copies that are done at once.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include <cuda_runtime_api.h>
+
+namespace imgpack::gpu {
+
+template <int kNewer>
+void wait_for_copies() {}
+
+class SharedAddress {
+ public:
+  explicit SharedAddress(void* address) : address_(static_cast<std::byte*>(address)) {}
+  void store_if(bool condition, std::uint32_t offset, std::int16_t value) const {
+    if (condition) std::memcpy(address_ + offset, &value, sizeof value);
+  }
+  void store(std::uint32_t offset, uint4 value) const { std::memcpy(address_ + offset, &value, sizeof value); }
+  uint4 load(std::uint32_t offset) const { return load_as<uint4>(offset); }
+  std::uint32_t load_word(std::uint32_t offset) const { return load_as<std::uint32_t>(offset); }
+  void load_word_if(bool condition, std::uint32_t offset, std::uint32_t& value) const {
+    if (condition) value = load_word(offset);
+  }
+  std::uint32_t load_half(std::uint32_t offset) const { return load_as<std::uint16_t>(offset); }
+  void begin_copy(std::uint32_t offset, const uint4* from, std::uint32_t bytes) const {
+    std::memset(address_ + offset, 0, sizeof *from);
+    std::memcpy(address_ + offset, from, bytes);
+  }
+
+ private:
+  template <class T>
+  T load_as(std::uint32_t offset) const {
+    T value;
+    std::memcpy(&value, address_ + offset, sizeof value);
+    return value;
+  }
+
+  std::byte* address_;
+};
+
+}  // namespace imgpack::gpu
