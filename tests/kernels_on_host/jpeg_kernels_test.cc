@@ -1,4 +1,4 @@
-// JPEG's coefficients by the kernels, compared with libjpeg-turbo's and with the plain decoder of the host.
+// JPEG's coefficients and samples by the kernels, compared with libjpeg-turbo's and with the plain decoder of the host.
 #include "reader/gpu/kernels/jpeg_kernels.h"
 
 #include <algorithm>
@@ -62,6 +62,18 @@ class Decoding {
     if (left_count_ != 0)
       launch_plain_decode(&task_, left, &damaged_, nullptr);  // starts many blocks, for nothing else
   }
+  /// After run(): makes samples, and coefficients zeros.
+  void transform() {
+    std::uint32_t groups = 0;
+    for (std::uint32_t c = 0; c < task_.index.frame.component_count; ++c) {
+      groups += task_.block_groups(c);
+      planes_[c].resize(std::size_t{task_.planes[c].stride} * task_.rows() * task_.index.frame.components[c].v * 8);
+      task_.planes[c].samples = planes_[c].data();
+    }
+    works_.clear();
+    for (std::uint32_t part = 0; part < ceil_div(groups, kInverseGroups); ++part) works_.push_back({0, part});
+    launch_inverse_transform(&task_, works_.data(), static_cast<std::uint32_t>(works_.size()), nullptr);
+  }
   std::uint32_t left_count() const { return left_count_; }
   std::uint32_t damaged() const { return damaged_; }
   std::span<const std::int16_t> coefficients() const { return {task_.coefficients, task_.blocks() * std::size_t{64}}; }
@@ -123,6 +135,7 @@ class Decoding {
   std::vector<Sixteen> streams_;
   std::vector<Sixteen> coefficients_;
   std::vector<LeftSegment> left_;
+  std::vector<std::uint8_t> planes_[jpeg::kMaxComponents];
   std::vector<Work> works_;
   std::uint32_t left_count_ = 0;
   std::uint32_t damaged_ = kNotDamaged;
@@ -169,6 +182,35 @@ TEST_CASE("coefficients are libjpeg-turbo's, for every kind of file and part") {
     decoding.run();
     CHECK(decoding.left_count() == 0);
     check_coefficients(decoding, decoding.task(), file);
+  }
+}
+
+TEST_CASE("samples of gray images are libjpeg-turbo's, and what is left of coefficients is zeros") {
+  Random random(13);
+  for (int round = 0; round < 20; ++round) {
+    CAPTURE(round);
+    JpegOptions options = random_options(random);
+    options.gray = true;
+    options.sampling = {};
+    const Size size = {1 + random() % 200, 1 + random() % 150};
+    const Bytes file = make_jpeg(static_cast<int>(size.width), static_cast<int>(size.height), random(), options);
+    const Reference expected = decode_gray(file);
+    REQUIRE(expected.ok);
+    const Rect part = round % 2 == 0 ? Rect{0, 0, size.width, size.height} : random_crop(random, size);
+    Decoding decoding(file, 1 + random() % 5, part);
+    decoding.run();
+    decoding.transform();
+    CHECK(std::ranges::count(decoding.coefficients(), 0) == std::ssize(decoding.coefficients()));
+    const JpegTask& task = decoding.task();
+    std::size_t wrong = 0;
+    for (std::uint32_t y = part.y; y < part.y + part.height; ++y) {
+      for (std::uint32_t x = part.x; x < part.x + part.width; ++x) {
+        const std::size_t made =
+            std::size_t{y - task.plan.rows.first * 8} * task.planes[0].stride + (x - task.plan.columns.first * 8);
+        wrong += task.planes[0].samples[made] != expected.pixels[std::size_t{y} * size.width + x] ? 1 : 0;
+      }
+    }
+    CHECK(wrong == 0);
   }
 }
 

@@ -21,6 +21,10 @@ struct alignas(16) uint4 {
   std::uint32_t x, y, z, w;
 };
 
+struct uint2 {
+  std::uint32_t x, y;
+};
+
 struct dim3 {
   constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}  // NOLINT: as CUDA's
   unsigned x, y, z;
@@ -52,6 +56,10 @@ T __shfl_up_sync(unsigned mask, T value, unsigned delta) {
   const unsigned lane = threadIdx.x % 32;
   return __shfl_sync(mask, value, lane >= delta ? lane - delta : lane);
 }
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, unsigned lanes) {
+  return __shfl_sync(mask, value, threadIdx.x % 32 ^ lanes);
+}
 inline std::uint32_t __ballot_sync(unsigned, bool predicate) {
   const imgpack::testing::WarpValues values = warp_values(predicate);
   std::uint32_t votes = 0;
@@ -60,6 +68,22 @@ inline std::uint32_t __ballot_sync(unsigned, bool predicate) {
 }
 inline bool __any_sync(unsigned mask, bool predicate) {
   return __ballot_sync(mask, predicate) != 0;
+}
+
+inline uint4 __ldcg(const uint4* from) {
+  return *from;
+}
+inline void __stcg(uint4* to, uint4 value) {
+  *to = value;
+}
+/// Four of the eight bytes of `y` and `x`, as the selector's four digits say; none of them is above 7 here.
+inline std::uint32_t __byte_perm(std::uint32_t x, std::uint32_t y, std::uint32_t selector) {
+  const std::uint64_t bytes = std::uint64_t{y} << 32 | x;
+  std::uint32_t result = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    result |= static_cast<std::uint32_t>(bytes >> (selector >> (4 * i) & 7) * 8 & 0xff) << (8 * i);
+  }
+  return result;
 }
 
 inline int __popc(std::uint32_t x) {
