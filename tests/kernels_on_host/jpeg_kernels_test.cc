@@ -11,6 +11,7 @@
 #include "codec/jpeg/plain_segment.h"
 #include "codec/jpeg/zigzag.h"
 #include "reader/gpu/program/jpeg_planner.h"
+#include "tests/support/files.h"
 
 using namespace imgpack;
 using namespace imgpack::gpu;
@@ -183,6 +184,33 @@ TEST_CASE("coefficients are libjpeg-turbo's, for every kind of file and part") {
     CHECK(decoding.left_count() == 0);
     check_coefficients(decoding, decoding.task(), file);
   }
+}
+
+TEST_CASE("coefficients are libjpeg-turbo's, for real files") {
+  if (external_data().empty()) {
+    MESSAGE("IMGPACK_TEST_DATA is not set: skipped");
+    return;
+  }
+  constexpr std::size_t kEvery = 32;  // a whole file takes a while
+  std::size_t number = 0;
+  int decoded = 0;
+  Random random(14);
+  for (const auto& path : files_below(external_data() / "imagenet-sample")) {
+    if (number++ % kEvery != 0) continue;
+    CAPTURE(path);
+    const Bytes file = read_file(path);
+    jpeg::IndexBuilder builder;
+    ByteBuffer index;
+    if (builder.build(file, {}, index) != jpeg::Indexability::indexable) continue;
+    jpeg::SegmentIndex opened;
+    REQUIRE(jpeg::open_segment_index(index.bytes(), file, opened) == jpeg::IndexStatus::ok);
+    Decoding decoding(file, 0, random_crop(random, {opened.frame.width, opened.frame.height}));
+    decoding.run();
+    CHECK(decoding.left_count() == 0);
+    check_coefficients(decoding, decoding.task(), file);
+    ++decoded;
+  }
+  CHECK(decoded > 10);
 }
 
 TEST_CASE("samples of gray images are libjpeg-turbo's, and what is left of coefficients is zeros") {

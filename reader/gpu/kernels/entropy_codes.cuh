@@ -87,23 +87,59 @@ __device__ inline Code find_long(const Tables& tables, const JpegTables& from, s
   return find(table, dht_of(from, number), is_dc, bits, kLookBits + 1);
 }
 
+/// The code of a symbol.
+struct SymbolCode {
+  std::uint32_t length = 0;  ///< 0: there is no such symbol
+  std::uint32_t first = 0;   ///< of the values of 16 bits that begin with it
+};
+
+/// `number`: in the order of the DHT bytes.
+__device__ inline SymbolCode code_of(const Table& table, std::uint32_t number) {
+  for (std::uint32_t length = 1; length <= jpeg::kMaxCodeLength; ++length) {
+    const std::uint32_t end = table.limit[length] >> (jpeg::kMaxCodeLength - length);  // behind the codes up to here
+    const std::uint32_t code = number - static_cast<std::uint32_t>(table.first_symbol[length]);
+    if (static_cast<std::int32_t>(code - end) < 0) return {length, code << (jpeg::kMaxCodeLength - length)};
+  }
+  return {};
+}
+
+/// REQUIRES: `count` is a power of two, and the first lookup's number a multiple of it.
+__device__ inline void fill(std::uint16_t* lookups, std::uint32_t count, std::uint16_t code) {
+  if (count == 1) {
+    *lookups = code;
+    return;
+  }
+  auto* const pairs = reinterpret_cast<std::uint32_t*>(lookups);
+  for (std::uint32_t i = 0; i < count / 2; ++i) pairs[i] = code * 0x10001U;
+}
+
+/// All threads of the block. Symbol by symbol, each of which fills the lookups that begin with its code: looking for
+/// each lookup's code would take ten times as long.
 __device__ inline void build_tables(const JpegTables& from, Tables& tables) {
+  static_assert(sizeof Table::look % 4 == 0 && sizeof Tables::longs % 4 == 0);
+  for (Table& table : tables.all) {
+    auto* const words = reinterpret_cast<std::uint32_t*>(table.look);
+    for (std::uint32_t i = threadIdx.x; i < sizeof table.look / 4; i += kEntropySegments) words[i] = 0;
+  }
+  auto* const words = reinterpret_cast<std::uint32_t*>(tables.longs);
+  for (std::uint32_t i = threadIdx.x; i < sizeof tables.longs / 4; i += kEntropySegments) words[i] = 0;
   if (threadIdx.x < kTables) build_limits(dht_of(from, threadIdx.x), tables.all[threadIdx.x]);
   __syncthreads();
-  for (std::uint32_t i = threadIdx.x; i < kTables << kLookBits; i += kEntropySegments) {
-    const std::uint32_t t = i >> kLookBits;
-    const std::uint32_t look = i & ((1u << kLookBits) - 1);
-    const Code code = find(tables.all[t], dht_of(from, t), t % 2 == 0, look << kRestBits, 1);
-    // Bits that are not known yet read as zeros: what depends on them is not decided here.
-    tables.all[t].look[look] = static_cast<std::uint16_t>((code & 31) <= kLookBits ? code : 0);
-  }
-  for (std::uint32_t pair = 0; pair < kTablePairs; ++pair) {
-    const Table& table = tables.all[2 * pair + 1];
-    const std::uint32_t begin = table.limit[kLookBits];
-    const std::uint32_t end = min(table.limit[jpeg::kMaxCodeLength] - begin, kLongCodes);
-    for (std::uint32_t i = threadIdx.x; i < kLongCodes; i += kEntropySegments) {
-      const Code code = i < end ? find(table, from.ac[pair], false, begin + i, kLookBits + 1) : 0;
-      tables.longs[pair][i] = static_cast<std::uint16_t>(code);
+  for (std::uint32_t t = 0; t < kTables; ++t) {
+    Table& table = tables.all[t];
+    const bool is_dc = t % 2 == 0;
+    const std::uint8_t* const symbols = dht_of(from, t) + jpeg::kHuffmanCounts;
+    for (std::uint32_t i = threadIdx.x; i < jpeg::kMaxHuffmanSymbols; i += kEntropySegments) {
+      const SymbolCode symbol = code_of(table, i);
+      if (symbol.length == 0) break;
+      const auto code = static_cast<std::uint16_t>(describe(symbols[i], symbol.length, is_dc));
+      if (symbol.length <= kLookBits) {
+        fill(table.look + (symbol.first >> kRestBits), 1u << (kLookBits - symbol.length), code);
+      } else if (!is_dc) {
+        const std::uint32_t first = symbol.first - table.limit[kLookBits];
+        const std::uint32_t end = min(first + (1u << (jpeg::kMaxCodeLength - symbol.length)), kLongCodes);
+        for (std::uint32_t k = first; k < end; ++k) tables.longs[t / 2][k] = code;
+      }
     }
   }
 }
