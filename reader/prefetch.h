@@ -1,8 +1,8 @@
 // Bringing memory into the processor's caches before it is asked for. Nothing is written, nothing read but the header
 // of a segment index, and every function returns at once; what is to be brought may lie anywhere.
 //
-// All that only prefetch are inlined always: GCC takes a function that only prefetches for one without effects, and leaves out calls of
-// it.
+// All that only prefetch are inlined always: GCC takes a function that only prefetches for one without effects, and
+// leaves out calls of it.
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,12 @@ StagingRing::Chunk StagingRing::take_any() {
   chunk = std::move(sent_.front());
   sent_.pop_front();
   lock.unlock();
-  port_.wait(chunk.number);
+  try {
+    port_.wait(chunk.number);
+  } catch (...) {
+    lose();
+    throw;
+  }
   return chunk;
 }
 
@@ -38,8 +43,7 @@ StagingRing::Chunk StagingRing::take(std::size_t bytes) {
   try {
     chunk.host = port_.allocate_host(wanted);
   } catch (...) {
-    const std::lock_guard lock(mutex_);
-    --alive_;
+    lose();
     throw;
   }
   chunk.bytes = wanted;
@@ -48,13 +52,16 @@ StagingRing::Chunk StagingRing::take(std::size_t bytes) {
 
 void StagingRing::send(Chunk chunk, std::byte* device, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
+  const std::size_t number = chunk.number;
+  const std::byte* const host = chunk.host.get();
+  sent_.push_back(std::move(chunk));  // first: a chunk that is being sent must not be lost
   try {
-    port_.send(chunk.number, chunk.host.get(), device, bytes);
+    port_.send(number, host, device, bytes);
   } catch (...) {
+    sent_.pop_back();
     --alive_;
     throw;
   }
-  sent_.push_back(std::move(chunk));
 }
 
 void StagingRing::give_back(Chunk chunk) noexcept {
@@ -62,13 +69,21 @@ void StagingRing::give_back(Chunk chunk) noexcept {
     const std::lock_guard lock(mutex_);
     free_.push_back(std::move(chunk));
   } catch (...) {  // it is freed instead
+    lose();
   }
+}
+
+/// A chunk is no more.
+void StagingRing::lose() noexcept {
+  const std::lock_guard lock(mutex_);
+  --alive_;
 }
 
 std::span<const std::byte> StagedRecords::put(std::span<const std::byte> bytes) {
   if (bytes.empty()) return bytes;
   const std::size_t room = kLine + ceil_div(bytes.size() + kMargin, kLine) * kLine;
   std::unique_lock lock(mutex_);
+  if (failure_) std::rethrow_exception(failure_);
   Filling& filling = filling_with(room, lock);
   const std::size_t offset = filling.used + kLine;
   filling.used += room;

@@ -70,6 +70,7 @@ class StagingRing {
   static constexpr std::size_t kMostKept = 2;
 
   Chunk take_any();
+  void lose() noexcept;
 
   StagingPort& port_;
   const std::size_t chunk_bytes_;
@@ -128,7 +129,7 @@ class StagedRecords {
   std::condition_variable fetched_;
   bool fetching_ = false;                   ///< a thread takes a chunk from the ring
   std::optional<StagingRing::Chunk> next_;  ///< fetched while the last one still has room, so that nobody need wait
-  std::exception_ptr failure_;              ///< of the first chunk that was not sent
+  std::exception_ptr failure_;              ///< of a chunk that was not sent
   std::deque<Filling> fillings_;            ///< of the batch; the last one is being filled
   std::vector<DeviceChunk> device_;         ///< by filling
 };

@@ -41,8 +41,9 @@ class SlowPort final : public StagingPort {
     return !under_way_.contains(chunk);
   }
   void wait(std::size_t chunk) override {
+    if (wait_fails) throw std::bad_alloc();
     std::unique_lock lock(mutex_);
-    flush();
+    if (under_way_.contains(chunk)) flush();
     changed_.wait(lock, [&] { return !under_way_.contains(chunk); });
   }
   void wait_for_all() {
@@ -55,6 +56,7 @@ class SlowPort final : public StagingPort {
   std::atomic<std::size_t> device_bytes = 0;
   std::atomic<std::size_t> allocations_left = 1'000'000;
   std::atomic<bool> send_fails = false;
+  std::atomic<bool> wait_fails = false;
   bool sent_twice = false;  ///< a chunk, before its last copy had ended
   std::size_t most_under_way = 0;
   std::vector<std::span<const std::byte>> sent;  ///< ranges of the device's memory
@@ -79,7 +81,7 @@ class SlowPort final : public StagingPort {
             }};
   }
   void flush() {
-    flush_ = true;
+    flush_ = !queue_.empty();
     changed_.notify_all();
   }
   void run(const std::stop_token& stop) {
@@ -287,4 +289,33 @@ TEST_CASE("staging ring: a chunk that can't be had ahead fails nobody, one that 
   CHECK(staged.finish());
   port.wait_for_all();
   CHECK(port.host_bytes <= 5 * 4096);
+}
+
+TEST_CASE("staging ring: after failures there are as many chunks as before") {
+  SlowPort port;
+  port.least_queued = 100;
+  StagingRing ring(port, 4096, 3);
+  std::vector<std::byte> device(4096);
+  std::vector<StagingRing::Chunk> kept;  // memory that copies under way read
+  const auto send_one = [&] {
+    kept.push_back(ring.take(100));
+    ring.send(kept.back(), device.data(), 100);
+  };
+  for (int round = 0; round < 5; ++round) {
+    port.send_fails = true;
+    CHECK_THROWS_AS(send_one(), std::bad_alloc);
+    port.send_fails = false;
+    port.allocations_left = 0;
+    CHECK_THROWS_AS(ring.take(5000), std::bad_alloc);
+    port.allocations_left = 100;
+    for (int i = 0; i < 3; ++i) send_one();
+    port.wait_fails = true;
+    CHECK_THROWS_AS(ring.take(100), std::bad_alloc);
+    port.wait_fails = false;
+    port.wait_for_all();
+  }
+  port.most_under_way = 0;
+  for (int i = 0; i < 3; ++i) send_one();
+  CHECK(port.most_under_way == 3);
+  port.wait_for_all();
 }

@@ -2,11 +2,15 @@
 #include "reader/gpu/kernels/jpeg_kernels.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "codec/jpeg/index_builder.h"
 #include "codec/jpeg/jpeg_test_support.h"
 #include "codec/jpeg/plain_segment.h"
 #include "codec/jpeg/zigzag.h"
@@ -36,11 +40,14 @@ class Decoding {
     JpegBytes needed;
     REQUIRE(plan_jpeg(meta, {file, index_}, part, task_, needed));
     entries_.assign(needed.entries.begin(), needed.entries.end());
-    scan_.resize(kMargin);
+    scan_.resize(kMargin, kGarbage);
     scan_.insert(scan_.end(), needed.scan.begin(), needed.scan.end());
-    scan_.resize(scan_.size() + kMargin);
+    scan_.resize(scan_.size() + kMargin, kGarbage);
     infos_.resize(task_.segments());
-    streams_.resize((task_.scan_end - task_.scan_begin) / 16 + 2 * (std::size_t{task_.segments()} + 2));
+    std::memset(static_cast<void*>(infos_.data()), static_cast<int>(kGarbage), infos_.size() * sizeof(SegmentInfo));
+    Sixteen garbage;
+    std::ranges::fill(garbage.bytes, kGarbage);
+    streams_.resize((task_.scan_end - task_.scan_begin) / 16 + 2 * (std::size_t{task_.segments()} + 2), garbage);
     coefficients_.resize(task_.blocks() * std::size_t{8});
     left_.resize(task_.segments());
     task_.index.entries = reinterpret_cast<const std::uint8_t*>(entries_.data());
@@ -117,6 +124,7 @@ class Decoding {
 
  private:
   static constexpr std::size_t kMargin = 16;
+  static constexpr std::byte kGarbage{0xcd};  ///< what is in a device's memory before
 
   std::uint32_t blocks(std::uint32_t segments_of_block) const { return ceil_div(task_.segments(), segments_of_block); }
   std::vector<Work>& works(std::uint32_t segments_of_block) {
@@ -250,23 +258,19 @@ TEST_CASE("damaged streams and indexes: what the fast decoder passes is right, a
     CAPTURE(round);
     const Bytes file = make_jpeg(160, 96, random(), random_options(random));
     Decoding decoding(file, 1 + random() % 4, round % 2 == 0 ? Rect{0, 0, 160, 96} : random_crop(random, {160, 96}));
-    const bool hits_index = round % 3 == 0;
-    const std::span<std::byte> hit = hits_index ? decoding.entries() : decoding.scan();
+    const std::span<std::byte> hit = round % 3 == 0 ? decoding.entries() : decoding.scan();
     for (std::uint32_t i = 0; i < 1 + random() % 3; ++i) hit[random() % hit.size()] = static_cast<std::byte>(random());
     decoding.run();
     std::vector<std::int16_t> expected(decoding.coefficients().size());
-    std::vector<bool> same;  // by segment that is not damaged
     std::uint32_t first_damaged = kNotDamaged;
     for (std::uint32_t i = 0; i < decoding.task().segments(); ++i) {
       if (decoding.decode_plainly(i, expected)) {
-        same.push_back(decoding.equals(i, expected));
+        CHECK(decoding.equals(i, expected));
       } else {
         first_damaged = std::min(first_damaged, decoding.task().segment(i));
       }
     }
     CHECK(decoding.damaged() == first_damaged);
-    // An index that is wrong may lead segments to the same bytes; then its damage must be known.
-    if (!hits_index || first_damaged == kNotDamaged) CHECK(std::ranges::count(same, false) == 0);
     damaged += first_damaged != kNotDamaged ? 1 : 0;
     left += decoding.left_count();
   }

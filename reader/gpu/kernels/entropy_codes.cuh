@@ -113,8 +113,8 @@ __device__ inline void fill(std::uint16_t* lookups, std::uint32_t count, std::ui
   for (std::uint32_t i = 0; i < count / 2; ++i) pairs[i] = code * 0x10001U;
 }
 
-/// All threads of the block. Symbol by symbol, each of which fills the lookups that begin with its code: looking for
-/// each lookup's code would take ten times as long.
+/// All threads of the block. Symbol by symbol, each of which fills the lookups that begin with its code: that is less
+/// work than looking for each lookup's code.
 __device__ inline void build_tables(const JpegTables& from, Tables& tables) {
   static_assert(sizeof Table::look % 4 == 0 && sizeof Tables::longs % 4 == 0);
   for (Table& table : tables.all) {
@@ -131,7 +131,8 @@ __device__ inline void build_tables(const JpegTables& from, Tables& tables) {
     const std::uint8_t* const symbols = dht_of(from, t) + jpeg::kHuffmanCounts;
     for (std::uint32_t i = threadIdx.x; i < jpeg::kMaxHuffmanSymbols; i += kEntropySegments) {
       const SymbolCode symbol = code_of(table, i);
-      if (symbol.length == 0) break;
+      // Codes beyond their length are refused by the host, but in bytes that it reads once more when it copies them.
+      if (symbol.length == 0 || symbol.first >= 1u << jpeg::kMaxCodeLength) break;
       const auto code = static_cast<std::uint16_t>(describe(symbols[i], symbol.length, is_dc));
       if (symbol.length <= kLookBits) {
         fill(table.look + (symbol.first >> kRestBits), 1u << (kLookBits - symbol.length), code);

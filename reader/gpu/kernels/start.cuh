@@ -1,7 +1,9 @@
-// How kernels are started. Device code only; tests/kernels_on_host has threads of the host run them.
+// How kernels are started. Device code only; in tests/kernels_on_host threads of the host run them.
 #pragma once
 
 #include <type_traits>
+
+#include <cuda_runtime_api.h>
 
 #include "reader/gpu/cuda_check.h"
 

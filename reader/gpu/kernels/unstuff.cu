@@ -145,6 +145,21 @@ __device__ inline void find_extent(const JpegTask& task, std::uint32_t i, jpeg::
   extent = extent_of(task, segment, start, next_start);
 }
 
+/// Whether this thread's share of the part's segments come one after the other, as the index tells. If all do, no two of
+/// them have the same place in the streams.
+__device__ inline bool are_ordered(const JpegTask& task) {
+  bool ordered = true;
+  for (std::uint32_t i = threadIdx.x; i + 1 < task.segments(); i += kThreads) {
+    jpeg::SegmentStart start;
+    jpeg::SegmentStart next_start;
+    Extent extent;
+    find_extent(task, i, start, next_start, extent);
+    const std::uint32_t behind = task.index.start(task.segment(i + 1)).bit / 8;
+    ordered = ordered && behind >= extent.begin && behind + 1 >= extent.end;
+  }
+  return ordered;
+}
+
 __global__ void __launch_bounds__(kThreads) unstuff_segments(const JpegTask* tasks, const Work* work) {
   alignas(Extent) __shared__ std::byte storage[kUnstuffSegments * sizeof(Extent)];
   auto* const extents = reinterpret_cast<Extent*>(storage);
@@ -152,11 +167,13 @@ __global__ void __launch_bounds__(kThreads) unstuff_segments(const JpegTask* tas
   const JpegTask& task = tasks[mine.task];
   const std::uint32_t first = mine.part * kUnstuffSegments;
   const std::uint32_t count = min(task.segments() - first, kUnstuffSegments);
+  const bool ordered = __syncthreads_and(are_ordered(task) ? 1 : 0) != 0;
   if (threadIdx.x < count) {
     Extent extent;
     jpeg::SegmentStart start;
     jpeg::SegmentStart next_start;
     find_extent(task, first + threadIdx.x, start, next_start, extent);
+    extent.unusual = extent.unusual || !ordered;
     extents[threadIdx.x] = extent;
     SegmentInfo info;
     // Each stream has room for its bytes, a rounding at both ends, and 16 bytes to read ahead.

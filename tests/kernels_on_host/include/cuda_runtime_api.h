@@ -38,6 +38,10 @@ inline void __syncthreads() {
   imgpack::testing::HostBlock::of_thread().wait_for_all();
 }
 
+inline int __syncthreads_and(int predicate) {
+  return imgpack::testing::HostBlock::of_thread().all_true(predicate != 0) ? 1 : 0;
+}
+
 /// All values of a warp; each of its threads takes part.
 template <class T>
 imgpack::testing::WarpValues warp_values(T value) {

@@ -1,15 +1,31 @@
-// In the place of the header for devices: an address, and copies that are done at once.
+// In the place of the header for devices: an address, and copies that spoil what they go to at once and arrive as late as
+// may be.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 
 #include <cuda_runtime_api.h>
 
 namespace imgpack::gpu {
 
+struct PendingCopy {
+  std::byte* to;
+  const uint4* from;
+  std::uint32_t bytes;
+};
+inline thread_local std::deque<PendingCopy> pending_copies;
+
 template <int kNewer>
-void wait_for_copies() {}
+void wait_for_copies() {
+  for (; pending_copies.size() > kNewer; pending_copies.pop_front()) {
+    const PendingCopy& copy = pending_copies.front();
+    std::memset(copy.to, 0, sizeof *copy.from);
+    std::memcpy(copy.to, copy.from, copy.bytes);
+  }
+}
 
 class SharedAddress {
  public:
@@ -25,8 +41,8 @@ class SharedAddress {
   }
   std::uint32_t load_half(std::uint32_t offset) const { return load_as<std::uint16_t>(offset); }
   void begin_copy(std::uint32_t offset, const uint4* from, std::uint32_t bytes) const {
-    std::memset(address_ + offset, 0, sizeof *from);
-    std::memcpy(address_ + offset, from, bytes);
+    std::memset(address_ + offset, 0xa5, sizeof *from);
+    pending_copies.push_back({address_ + offset, from, bytes});
   }
 
  private:

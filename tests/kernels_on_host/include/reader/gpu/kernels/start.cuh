@@ -5,6 +5,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include "reader/gpu/kernels/shared_address.cuh"
+
 namespace imgpack::gpu {
 
 template <class... Parameters>
@@ -15,6 +17,7 @@ void start(const char*, void (*kernel)(Parameters...), dim3 blocks, unsigned thr
     blockIdx = {block, 0, 0};
     gridDim = blocks;
     kernel(arguments...);
+    pending_copies.clear();
   });
 }
 
