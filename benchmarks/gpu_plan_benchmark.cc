@@ -1,4 +1,5 @@
-// What the host does for the CUDA part, by phase, without a GPU: from a record's bytes to the program of its batch.
+// What the host does for the CUDA part, by phase, without a GPU: from a record's bytes to the program of its batch, but
+// for what brings those bytes to the device (RecordTransfer), which needs one.
 //
 //   gpu_plan_benchmark FILE [--batch N] [--batches N] [--scratch MiB] [--jobs N]
 //

@@ -270,6 +270,7 @@ void CudaJob::submit(const BatchLabels& labels) {
   const std::lock_guard lock(device_.mutex);
   const DeviceScope scope(device_.options.decode_device);
   try {
+    job_->begun.record(device_.uploads.get());
     place_records();
     job_->transfer.queue_copies(device_.transfers.get());  // first, so that they run while the program is written
     const std::vector<LaneWave> waves = place_waves();
@@ -300,7 +301,6 @@ void CudaJob::give_up() noexcept {
 
 void CudaJob::upload() {
   const cudaStream_t stream = device_.uploads.get();
-  job_->begun.record(stream);
   job_->program.upload(stream);
   job_->transfer.queue_gather(job_->program, device_.options.gather_blocks, stream);
   check(cudaMemsetAsync(job_->device_damaged.data(), 0xff, samples_ * sizeof(std::uint32_t), stream), "clearing flags");

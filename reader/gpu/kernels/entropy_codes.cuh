@@ -76,15 +76,10 @@ __device__ inline void build_limits(const std::uint8_t* dht, Table& table) {
   }
 }
 
-/// A code longer than kLookBits.
-__device__ inline Code find_long(const Tables& tables, const JpegTables& from, std::uint32_t number,
-                                 std::uint32_t bits) {
-  const Table& table = tables.all[number];
-  const bool is_dc = number % 2 == 0;
+/// A code longer than kLookBits, for what is not in Tables::longs.
+__device__ inline Code find_long(const Table& table, const std::uint8_t* dht, bool is_dc, std::uint32_t bits) {
   if (bits < table.limit[kLookBits]) return 0;  // a short code of a symbol that makes no sense
-  const std::uint32_t place = bits - table.limit[kLookBits];
-  if (!is_dc && place < kLongCodes) return tables.longs[number / 2][place];
-  return find(table, dht_of(from, number), is_dc, bits, kLookBits + 1);
+  return find(table, dht, is_dc, bits, kLookBits + 1);
 }
 
 /// The code of a symbol.

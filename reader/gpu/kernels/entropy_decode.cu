@@ -183,7 +183,7 @@ __device__ inline bool decode(const JpegTask& task, Shared& shared, const Segmen
       if (k != 0 && beyond < kLongCodes) {
         code = longs.load_half((pair * kLongCodes + beyond) * 2);
       } else {
-        code = find_long(shared.tables, task.tables, number, head >> 16);
+        code = find_long(shared.tables.all[number], dht_of(task.tables, number), k == 0, head >> 16);
       }
       if (code == 0) return false;
     }

@@ -145,8 +145,8 @@ __device__ inline void find_extent(const JpegTask& task, std::uint32_t i, jpeg::
   extent = extent_of(task, segment, start, next_start);
 }
 
-/// Whether this thread's share of the part's segments come one after the other, as the index tells. If all do, no two of
-/// them have the same place in the streams.
+/// Whether this thread's share of the part's segments come one after the other, as the index tells. If all do, no two
+/// of them have the same place in the streams.
 __device__ inline bool are_ordered(const JpegTask& task) {
   bool ordered = true;
   for (std::uint32_t i = threadIdx.x; i + 1 < task.segments(); i += kThreads) {
