@@ -1,5 +1,7 @@
 #include "reader/gpu/image_plan.h"
 
+#include <algorithm>
+
 #include "codec/decode.h"
 
 namespace imgpack::gpu {
@@ -65,11 +67,14 @@ bool plan_decoded(const RecordMeta& meta, const RecordBytes& bytes, const Sample
   return true;
 }
 
-void place_jpeg(JpegTask& jpeg, const ImagePlan& image, ImageScratch scratch) {
+/// The segments without stuffing: for each its bytes, rounded at both ends, and 16 to read ahead.
+std::size_t stream_bytes(const JpegTask& jpeg) {
+  return (jpeg.scan_end - jpeg.scan_begin) + 32 * (std::size_t{jpeg.segments()} + 2);
+}
+
+void place_jpeg(JpegTask& jpeg, const ImagePlan& image, std::byte* streams, ImageScratch scratch) {
   jpeg.infos = scratch.general.take<SegmentInfo>(jpeg.segments());
-  // For each segment its bytes, rounded at both ends, and 16 to read ahead.
-  const std::size_t stream_bytes = (jpeg.scan_end - jpeg.scan_begin) + 32 * (std::size_t{jpeg.segments()} + 2);
-  jpeg.streams = scratch.general.take<std::uint8_t>(stream_bytes);
+  jpeg.streams = reinterpret_cast<std::uint8_t*>(streams);
   jpeg.coefficients = scratch.coefficients.take<std::int16_t>(std::size_t{jpeg.blocks()} * jpeg::kBlockCoefficients);
   const jpeg::Frame& frame = jpeg.index.frame;
   for (std::uint32_t c = 0; c < frame.component_count; ++c) {
@@ -81,11 +86,14 @@ void place_jpeg(JpegTask& jpeg, const ImagePlan& image, ImageScratch scratch) {
       reinterpret_cast<const std::uint8_t*>(reinterpret_cast<std::uintptr_t>(image.scan.data()) - jpeg.scan_begin);
 }
 
-void place_stage(StageTask& stage, Carver& general) {
+std::size_t between_bytes(const StageTask& stage) {
+  return std::size_t{stage.row_end - stage.row_begin} * stage.columns.request.kept * sizeof(std::uint32_t);
+}
+
+void place_stage(StageTask& stage, std::byte* between, Carver& general) {
   stage.columns.numbers = general.take<std::uint32_t>(stage.columns.size());
   stage.rows.numbers = general.take<std::uint32_t>(stage.rows.size());
-  stage.between =
-      general.take<std::uint32_t>(std::size_t{stage.row_end - stage.row_begin} * stage.columns.request.kept);
+  stage.between = reinterpret_cast<std::uint32_t*>(between);
 }
 
 /// What place_image() would take. Afterwards the image has addresses that mean nothing.
@@ -134,8 +142,10 @@ void plan_image(const RecordMeta& meta, const RecordBytes& bytes, const SamplePl
 }
 
 void place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_number, ImageScratch scratch, std::byte* out) {
+  std::byte* early = nullptr;  // for streams, and when all segments are decoded for the first stage's pixels
   if (image.path == ImagePath::jpeg) {
-    place_jpeg(jpeg, image, scratch);
+    early = scratch.general.take<std::byte>(std::max(stream_bytes(jpeg), between_bytes(image.stages.front())));
+    place_jpeg(jpeg, image, early, scratch);
     image.stages.front().jpeg = jpeg_number;
   } else if (image.path == ImagePath::pixels) {
     image.stages.front().rgb = reinterpret_cast<const std::uint8_t*>(
@@ -143,7 +153,8 @@ void place_image(ImagePlan& image, JpegTask& jpeg, std::uint32_t jpeg_number, Im
   }
   for (std::size_t i = 0; i < image.stages.size(); ++i) {
     StageTask& stage = image.stages[i];
-    place_stage(stage, scratch.general);
+    const bool shares = i == 0 && image.path == ImagePath::jpeg;
+    place_stage(stage, shares ? early : scratch.general.take<std::byte>(between_bytes(stage)), scratch.general);
     const bool last = i + 1 == image.stages.size();
     const bool needs_canvas = !last || image.has_colors(i);
     stage.canvas = needs_canvas

@@ -53,7 +53,7 @@ struct JpegTask {
   std::uint32_t first_segment = 0;    ///< number in a row, of the part's first segment
   std::uint32_t segments_in_row = 0;  ///< that the part needs of each row
   SegmentInfo* infos = nullptr;       ///< by segment of the part, row by row
-  std::uint8_t* streams = nullptr;    ///< aligned to 16 bytes
+  std::uint8_t* streams = nullptr;    ///< aligned to 16 bytes; until all segments are decoded
   std::int16_t* coefficients = nullptr;
   JpegPlane planes[jpeg::kMaxComponents];
   std::uint8_t table_pair[jpeg::kMaxComponents] = {};  ///< by component

@@ -46,7 +46,9 @@ struct StageTask {
   std::uint32_t row_end = 0;
   std::uint32_t tile = 0;  ///< result columns whose source fits a tile of the horizontal pass; 0: not even one
 
-  std::uint32_t* between = nullptr;  ///< of the two passes: (row_end - row_begin) x columns.kept pixels of 4 bytes
+  /// Of the two passes: (row_end - row_begin) x columns.kept pixels of 4 bytes. Of a JPEG's first stage it is where
+  /// JpegTask::streams are until all segments are decoded.
+  std::uint32_t* between = nullptr;
 
   std::uint32_t width = 0;  ///< of the canvas
   std::uint32_t height = 0;
