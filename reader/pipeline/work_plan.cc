@@ -20,9 +20,11 @@ constexpr std::uint32_t kMostChunk = 16;  ///< samples: a thread must not sit on
 /// Of samples that a device makes, a thread does next to nothing.
 constexpr std::uint32_t kMostDeviceChunk = 32;
 constexpr unsigned kMostDeviceParts = 8;
-/// Samples in flight that keep a device at work, and how many batches these may be.
+/// Samples in flight that keep a device at work, besides two batches; and how many batches these may be together, as
+/// one is planned while one is brought, one is made and one waits for the consumer.
 constexpr std::uint32_t kDeviceSamples = 512;
-constexpr std::uint32_t kMostDeviceBatches = 30;
+constexpr std::uint32_t kLeastDeviceBatches = 4;
+constexpr std::uint32_t kMostDeviceBatches = 32;
 constexpr unsigned kMostThreads = 4096;
 constexpr std::uint32_t kMostPrefetch = 1u << 20;
 
@@ -136,7 +138,8 @@ void WorkPlan::choose_work() {
     // Records that the CPU has to decode need many threads; others leave most of them asleep.
     chunk_samples = std::clamp(part / std::min(2 * start_threads, kMostDeviceParts), 1u, kMostDeviceChunk);
     if (options.prefetch_batches == 0) {
-      options.prefetch_batches = 2 + std::min((kDeviceSamples + part - 1) / part, kMostDeviceBatches);
+      options.prefetch_batches =
+          std::clamp(2 + (kDeviceSamples + part - 1) / part, kLeastDeviceBatches, kMostDeviceBatches);
     }
     return;
   }
