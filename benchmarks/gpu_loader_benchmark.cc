@@ -1,13 +1,15 @@
 // How fast a loader delivers batches on CUDA devices: from a packed file in the page cache to finished batches,
 // sampling, augmentation and labels included.
 //
-//   gpu_loader_benchmark FILE [--batch N] [--seconds S] [--transform random|center|raw] [--devices N] [--json FILE]
+//   gpu_loader_benchmark FILE [--batch N] [--seconds S] [--transform random|center|raw] [--rate R] [--devices N]
+//                        [--json FILE]
 //
 // random: RandomResizedCrop(224), flip, normalised float16. center: Resize(256), CenterCrop(224), the same. raw: uint8
 // records as they are, which must be of one size. With several devices each has a loader, and a thread that takes its
-// batches.
+// batches: all it can get, or with --rate as training does, at a speed of its own, while the loader works ahead.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -32,7 +34,8 @@ using Clock = std::chrono::steady_clock;
 struct Options {
   std::string file;
   std::uint32_t batch = 256;
-  double seconds = 3;
+  double seconds = 2;
+  double rate = 0;
   std::string transform = "random";
   unsigned devices = 1;
   unsigned threads = 0;
@@ -83,7 +86,7 @@ LoaderOptions loader_options(const Options& options, unsigned device) {
 class Consumer {
  public:
   Consumer(const Dataset& data, const Options& options, unsigned device)
-      : loader_(data, loader_options(options, device)) {}
+      : loader_(data, loader_options(options, device)), rate_(options.rate) {}
 
   void run(const std::atomic<bool>& counts, const std::atomic<bool>& stop) noexcept {
     try {
@@ -91,6 +94,7 @@ class Consumer {
         for (Batch& batch : loader_.epoch()) {
           if (counts) samples_ += batch.size();
           if (stop) return;
+          use(batch);
         }
       }
     } catch (...) {
@@ -105,7 +109,18 @@ class Consumer {
   LoaderStats stats() const { return loader_.stats(); }
 
  private:
+  /// As long as it takes at that rate; time that was lost is not made up for.
+  void use(const Batch& batch) {
+    if (rate_ == 0) return;
+    const std::chrono::duration<double> time(batch.size() / rate_);
+    used_until_ = std::max(used_until_, Clock::now() - std::chrono::milliseconds(10)) +
+                  std::chrono::duration_cast<Clock::duration>(time);
+    std::this_thread::sleep_until(used_until_);
+  }
+
   Loader loader_;
+  const double rate_;  ///< images a second; 0: no limit
+  Clock::time_point used_until_;
   std::atomic<std::uint64_t> samples_{0};
   std::exception_ptr failure_;
 };
@@ -119,6 +134,8 @@ int main(int argc, char** argv) try {
   app.add_option("--batch", options.batch, "images of a batch");
   app.add_option("--seconds", options.seconds, "to measure");
   app.add_option("--transform", options.transform, "random, center or raw");
+  app.add_option("--rate", options.rate, "images a second that each device's consumer takes; 0: all that it gets")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--devices", options.devices, "CUDA devices");
   app.add_option("--threads", options.threads, "of each loader; 0: its choice");
   app.add_option("--prefetch", options.prefetch, "batches made ahead; 0: the loader's choice");

@@ -1,6 +1,7 @@
 // Predecoded records from a packed file into GPU memory, by every way, beside what the bus gives.
 //
-//   gpu_transport_benchmark [--gigabytes G] [--folder DIR] [--seconds S] [--rounds N] [--blocks N...] [--json FILE]
+//   gpu_transport_benchmark [--gigabytes G] [--folder DIR] [--seconds S] [--rounds N] [--batches N...] [--blocks N...]
+//                           [--json FILE]
 //
 // Packs records of 256x256 pixels into DIR (removed again), and then measures in turns: one large copy from pinned
 // memory (the peak), pageable copies, copies of single records from the registered mapping; from the registered mapping
@@ -35,6 +36,7 @@ struct Options {
   fs::path folder = fs::temp_directory_path();
   double seconds = 0.5;
   int rounds = 3;
+  std::vector<std::uint32_t> batches = {256, 512, 1024};
   std::vector<int> blocks = {0};
   unsigned max_threads = 16;
   std::string json;
@@ -95,7 +97,7 @@ std::vector<Measured> registered_ways(TransportWays& ways, const Options& option
                    .blocks = blocks,
                    .image_bytes = kCropBytes});
   };
-  for (const std::uint32_t batch : {256u, 512u, 1024u}) {
+  for (const std::uint32_t batch : options.batches) {
     for (const int blocks : options.blocks) add(batch, Engine::kernel, blocks);
     if (imgpack::gpu::has_batched_copies()) add(batch, Engine::copy_engine, 0);
   }
@@ -156,6 +158,8 @@ int main(int argc, char** argv) {
   app.add_option("--folder", options.folder, "Where the file is made")->check(CLI::ExistingDirectory);
   app.add_option("--seconds", options.seconds, "Of each measurement")->check(CLI::PositiveNumber);
   app.add_option("--rounds", options.rounds, "Measurements of each way")->check(CLI::PositiveNumber);
+  app.add_option("--batches", options.batches, "Images of a batch, sizes to try")
+      ->check(CLI::Range(std::uint32_t{1}, kLargestBatch));
   app.add_option("--blocks", options.blocks, "Sizes of the kernels' grids to try; 0: as the library does");
   app.add_option("--max-threads", options.max_threads, "Most threads that copy")->check(CLI::PositiveNumber);
   app.add_option("--json", options.json, "Where to write the results");

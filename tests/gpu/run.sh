@@ -54,7 +54,8 @@ measure() {
   if ! "$@" --json "$results/$name.json"; then failed+=("$name"); fi
 }
 
-measure transport "$build_dir/benchmarks/gpu_transport_benchmark" \
+# Long rounds: shorter ones show more CPU time than there is in the long run.
+measure transport "$build_dir/benchmarks/gpu_transport_benchmark" --batches 256 1024 --seconds 1.5 --rounds 2 \
   --gigabytes "${IMGPACK_GPU_GIGABYTES:-2}" --folder "${IMGPACK_GPU_FOLDER:-/tmp}"
 
 # loaders NAME ARGUMENTS...: as measure, of gpu_loader_benchmark.
@@ -79,6 +80,9 @@ if [[ -n $images ]]; then
     loaders "random-$batch" "$work/jpeg.rec" --batch "$batch" --threads 2
     loaders "raw-$batch" "$work/raw.rec" --batch "$batch" --threads 1 --transform raw
   done
+  loaders paced-256 "$work/jpeg.rec" --threads 2 --rate 130000
+  loaders paced-1024 "$work/jpeg.rec" --batch 1024 --threads 2 --rate 200000
+  loaders paced-1024-aim "$work/jpeg.rec" --batch 1024 --threads 2 --rate 300000
   loaders center-256 "$work/jpeg.rec" --threads 2 --transform center
   loaders pinned-256 "$work/jpeg.rec" --threads 8 --transport pinned
   loaders raw-pinned-256 "$work/raw.rec" --threads 8 --transport pinned --transform raw
@@ -97,7 +101,7 @@ if [[ -n $images ]]; then
     echo "== nvjpeg: not built, as CMake found no nvJPEG"
   fi
   if "$python" -c 'import sys, torch, torchvision; sys.exit(not torch.cuda.is_available())' 2> /dev/null; then
-    measure pytorch "$python" "$source_dir/benchmarks/gpu_baselines.py" "$images" --raw-gigabytes 2 --seconds 3
+    measure pytorch "$python" "$source_dir/benchmarks/gpu_baselines.py" "$images" --raw-gigabytes 2 --seconds 2
   else
     echo "== pytorch: $python has no torch and torchvision that see the GPU"
   fi
