@@ -212,6 +212,7 @@ double measure(nvjpegHandle_t library, const std::vector<Image>& images, int bat
   std::vector<std::jthread> running;
   for (auto& worker : workers) {
     running.emplace_back([&] {
+      (void)cudaSetDevice(0);  // some of nvJPEG's calls need a context, and do not make it the thread's
       for (;;) {
         step.arrive_and_wait();
         if (over) return;
