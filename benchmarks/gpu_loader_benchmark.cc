@@ -109,12 +109,12 @@ class Consumer {
   LoaderStats stats() const { return loader_.stats(); }
 
  private:
-  /// As long as it takes at that rate; time that was lost is not made up for.
+  /// As long as it takes at that rate. Sleeps end late: that is made up for, but no time that the loader has lost.
   void use(const Batch& batch) {
     if (rate_ == 0) return;
+    constexpr std::chrono::milliseconds kLatest(10);
     const std::chrono::duration<double> time(batch.size() / rate_);
-    used_until_ = std::max(used_until_, Clock::now() - std::chrono::milliseconds(10)) +
-                  std::chrono::duration_cast<Clock::duration>(time);
+    used_until_ = std::max(used_until_, Clock::now() - kLatest) + std::chrono::duration_cast<Clock::duration>(time);
     std::this_thread::sleep_until(used_until_);
   }
 
@@ -177,9 +177,10 @@ int main(int argc, char** argv) try {
       stats.transport);
   if (!options.json.empty()) {
     std::ofstream(options.json) << fmt::format(
-        "{{\"transform\": \"{}\", \"batch\": {}, \"devices\": {}, \"images_per_second\": {:.0f}, \"cpu_cores\": "
+        "{{\"transform\": \"{}\", \"batch\": {}, \"devices\": {}, \"rate\": {:.0f}, \"images_per_second\": {:.0f}, "
+        "\"cpu_cores\": "
         "{:.3f}, \"device_mb\": {:.0f}, \"transport\": \"{}\"}}\n",
-        options.transform, options.batch, options.devices, rate, cores, device_mb, stats.transport);
+        options.transform, options.batch, options.devices, options.rate, rate, cores, device_mb, stats.transport);
   }
   return 0;
 } catch (const std::exception& error) {

@@ -4,7 +4,8 @@ and of ImageFolder with DataLoader, beside the same steps on one synthetic batch
     gpu_training.py PACKED [--images FOLDER] [--models resnet50 mobilenet_v2] [--batch N] [--steps N] [--json FILE]
 
 bfloat16 autocast, channels_last, SGD with momentum, RandomResizedCrop(224), flip and Normalize. Each way runs in turns;
-the median of the rounds counts.
+the median of the rounds counts. ImageFolder has one round, of half the steps, once the batches that its workers had
+ready are used up.
 """
 import argparse
 import json
@@ -71,8 +72,8 @@ def folder(path, batch, workers):
     return endless(moved)
 
 
-def rate(training, batches, batch, steps):
-    for _ in range(5):
+def rate(training, batches, batch, steps, warm_up=5):
+    for _ in range(warm_up):
         training.step(*next(batches))
     torch.cuda.synchronize()
     begin = time.perf_counter()
@@ -105,7 +106,8 @@ def main():
                 rates[way].append(rate(training, batches, arguments.batch, arguments.steps))
         if arguments.images:
             slow = folder(arguments.images, arguments.batch, arguments.workers)
-            rates["ImageFolder"] = [rate(training, slow, arguments.batch, max(5, arguments.steps // 6))]
+            ahead = 2 * arguments.workers  # batches, with DataLoader's prefetch_factor
+            rates["ImageFolder"] = [rate(training, slow, arguments.batch, max(5, arguments.steps // 2), ahead + 5)]
         medians = {way: statistics.median(values) for way, values in rates.items()}
         figures[name] = medians
         print(name, ", ".join(f"{way} {value:.0f} images/s ({value / medians['synthetic']:.1%})"

@@ -67,7 +67,7 @@ bool plan_decoded(const RecordMeta& meta, const RecordBytes& bytes, const Sample
   return true;
 }
 
-/// The segments without stuffing: for each its bytes, rounded at both ends, and 16 to read ahead.
+/// The segments without stuffing: for each its bytes, rounded to 16 at both ends.
 std::size_t stream_bytes(const JpegTask& jpeg) {
   return (jpeg.scan_end - jpeg.scan_begin) + 32 * (std::size_t{jpeg.segments()} + 2);
 }

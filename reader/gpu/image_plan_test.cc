@@ -253,6 +253,7 @@ TEST_CASE("image plan: pieces of memory do not overlap, and are as large as coun
       std::ranges::copy(pieces_of(image, tasks[i], Moment::resampling), std::back_inserter(while_resampling));
       if (image.path == ImagePath::jpeg) {
         CHECK(image.stages.front().jpeg == i);
+        CHECK(static_cast<const void*>(image.stages.front().between) == tasks[i].streams);  // one piece for both
         all_coefficients.push_back(
             piece("coefficients", tasks[i].coefficients, std::size_t{tasks[i].blocks()} * 64 * sizeof(std::int16_t)));
       } else {
