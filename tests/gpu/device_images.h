@@ -14,6 +14,13 @@
 
 namespace imgpack::testing {
 
+/// How many times fewer images a test takes where the host is the device: tests/cuda_on_host.
+#if IMGPACK_CUDA_ON_HOST
+inline constexpr int kFewer = 10;
+#else
+inline constexpr int kFewer = 1;
+#endif
+
 /// A record in memory.
 struct TestRecord {
   RecordMeta meta;

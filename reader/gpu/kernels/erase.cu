@@ -5,7 +5,7 @@
 
 #include "reader/augment/half.h"
 #include "reader/augment/normal_noise.h"
-#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/start.cuh"
 #include "reader/gpu/kernels/stored_value.h"
 #include "reader/gpu/program/work.h"
 
@@ -98,7 +98,7 @@ std::uint32_t bits_of(float value, DType dtype) noexcept {
 
 template <DType kType>
 void launch(const EraseTask* tasks, std::uint32_t count, Layout layout, Size size, cudaStream_t stream) {
-  erase_kernel<kType><<<dim3(count, kSlices), kThreads, 0, stream>>>(tasks, layout, size);
+  start("erasing rectangles", erase_kernel<kType>, dim3(count, kSlices), kThreads, stream, tasks, layout, size);
 }
 
 }  // namespace
@@ -133,7 +133,6 @@ void erase_rects(const EraseTask* tasks, std::uint32_t count, DType dtype, Layou
       launch<DType::bf16>(tasks, count, layout, size, stream);
       break;
   }
-  check(cudaGetLastError(), "erasing rectangles");
 }
 
 }  // namespace imgpack::gpu

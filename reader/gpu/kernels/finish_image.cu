@@ -5,7 +5,7 @@
 
 #include "reader/augment/hue_math.h"
 #include "reader/augment/plain_color.h"
-#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/start.cuh"
 #include "reader/gpu/kernels/stored_value.h"
 
 namespace imgpack::gpu {
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(kThreads, 2)
 template <DType kType>
 void launch(const FinishTask* tasks, std::uint32_t count, const ColorOp* ops, const BatchValues& values,
             cudaStream_t stream) {
-  finish_kernel<kType><<<count, kThreads, 0, stream>>>(tasks, ops, values);
+  start("finishing images", finish_kernel<kType>, count, kThreads, stream, tasks, ops, values);
 }
 
 }  // namespace
@@ -275,7 +275,6 @@ void finish_images(const FinishTask* tasks, std::uint32_t count, const ColorOp* 
       launch<DType::bf16>(tasks, count, ops, values, stream);
       break;
   }
-  check(cudaGetLastError(), "finishing images");
 }
 
 }  // namespace imgpack::gpu

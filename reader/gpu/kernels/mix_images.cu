@@ -2,7 +2,7 @@
 // still as it was, and every value is read once and written once.
 #include "reader/gpu/kernels/mix_images.h"
 
-#include "reader/gpu/cuda_check.h"
+#include "reader/gpu/kernels/start.cuh"
 #include "reader/gpu/kernels/stored_value.h"
 #include "reader/gpu/program/work.h"
 
@@ -122,7 +122,7 @@ void launch(const Arguments& arguments, cudaStream_t stream) {
   using Values = typename Operation::Values;
   const std::uint64_t chunks = arguments.image_bytes / sizeof(Values);
   const auto blocks = static_cast<unsigned>(ceil_div(chunks, kThreads));
-  mix_kernel<Operation, Values><<<blocks, kThreads, 0, stream>>>(arguments);
+  start("mixing a batch", mix_kernel<Operation, Values>, blocks, kThreads, stream, arguments);
 }
 
 template <DType kType>
@@ -169,7 +169,6 @@ void mix_images(const Mix& mix, DType dtype, Layout layout, Size size, std::byte
       launch_as<DType::bf16>(mix, arguments, predecessor, stream);
       break;
   }
-  check(cudaGetLastError(), "mixing a batch");
 }
 
 }  // namespace imgpack::gpu

@@ -2,9 +2,9 @@
 
 #include <cuda_pipeline_primitives.h>
 
-#include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/gather_copy.cuh"
 #include "reader/gpu/kernels/launch.h"
+#include "reader/gpu/kernels/start.cuh"
 #include "reader/gpu/kernels/stored_value.h"
 
 namespace imgpack::gpu {
@@ -196,7 +196,7 @@ __device__ inline void copy_plain(const Tile& tile, std::byte* out) {
 template <DType kType, Layout kLayout>
 __global__ void __launch_bounds__(kThreads)
     raw_kernel(const RawTask* tasks, std::uint64_t tiles, RawTiling tiling, const ValueTables* tables) {
-  __shared__ alignas(16) std::uint8_t buffers[2][RawTiling::kBufferBytes];
+  alignas(16) __shared__ std::uint8_t buffers[2][RawTiling::kBufferBytes];
   __shared__ Value<kType> look_up[kType == DType::u8 ? 1 : 3 * 256];
   if constexpr (kType != DType::u8) {
     for (int i = static_cast<int>(threadIdx.x); i < 3 * 256; i += kThreads) {
@@ -232,11 +232,8 @@ __global__ void __launch_bounds__(kThreads)
 template <DType kType>
 void launch(const RawTask* tasks, std::uint64_t tiles, const RawTiling& tiling, const BatchValues& values,
             cudaStream_t stream, unsigned blocks) {
-  if (values.layout == Layout::nchw) {
-    raw_kernel<kType, Layout::nchw><<<blocks, kThreads, 0, stream>>>(tasks, tiles, tiling, values.tables);
-  } else {
-    raw_kernel<kType, Layout::nhwc><<<blocks, kThreads, 0, stream>>>(tasks, tiles, tiling, values.tables);
-  }
+  const auto kernel = values.layout == Layout::nchw ? raw_kernel<kType, Layout::nchw> : raw_kernel<kType, Layout::nhwc>;
+  start("making images of raw pixels", kernel, blocks, kThreads, stream, tasks, tiles, tiling, values.tables);
 }
 
 }  // namespace
@@ -261,7 +258,6 @@ void launch_raw_images(const RawTask* tasks, std::uint32_t count, Size max_canva
       launch<DType::bf16>(tasks, tiles, tiling, values, stream, grid);
       break;
   }
-  check(cudaGetLastError(), "making images of raw pixels");
 }
 
 }  // namespace imgpack::gpu

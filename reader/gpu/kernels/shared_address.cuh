@@ -1,6 +1,6 @@
 // An address in shared memory that stays in a register: the compiler would rather compute it again for each access,
 // from the thread's number, which takes long to read. And accesses under a condition without a branch, and asynchronous
-// copies. Device code only; tests/kernels_on_host has another one.
+// copies. Device code only; tests/cuda_on_host has another one.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How kernels are started. Device code only; in tests/kernels_on_host threads of the host run them.
+// How kernels are started. Device code only; in tests/cuda_on_host the host runs them.
 #pragma once
 
 #include <type_traits>

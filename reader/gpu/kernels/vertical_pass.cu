@@ -1,8 +1,8 @@
 // Weighted sums of rows, and with that finished canvases: placed, padded, flipped, and converted to the batch's values
 // where nothing comes after.
-#include "reader/gpu/cuda_check.h"
 #include "reader/gpu/kernels/packed_rgb.h"
 #include "reader/gpu/kernels/resample_kernels.h"
+#include "reader/gpu/kernels/start.cuh"
 
 namespace imgpack::gpu {
 
@@ -174,11 +174,9 @@ __global__ void __launch_bounds__(kThreads)
 template <class Value>
 void launch(const StageTask* stages, const Work* work, std::uint32_t blocks, const Value* table, Layout layout,
             cudaStream_t stream) {
-  if (layout == Layout::nchw) {
-    pass_vertically<Value, Layout::nchw><<<blocks, kThreads, 0, stream>>>(stages, work, table);
-  } else {
-    pass_vertically<Value, Layout::nhwc><<<blocks, kThreads, 0, stream>>>(stages, work, table);
-  }
+  const auto kernel =
+      layout == Layout::nchw ? pass_vertically<Value, Layout::nchw> : pass_vertically<Value, Layout::nhwc>;
+  start("launching pass_vertically", kernel, blocks, kThreads, stream, stages, work, table);
 }
 
 }  // namespace
@@ -198,7 +196,6 @@ void launch_vertical_pass(const StageTask* stages, const Work* work, std::uint32
       launch<float>(stages, work, blocks, values.tables->f32.data()->data(), values.layout, stream);
       break;
   }
-  check(cudaGetLastError(), "launching pass_vertically");
 }
 
 }  // namespace imgpack::gpu

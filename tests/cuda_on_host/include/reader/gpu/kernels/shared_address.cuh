@@ -1,7 +1,8 @@
-// In the place of the header for devices: an address, and copies that spoil what they go to at once and arrive as late as
-// may be.
+// In the place of the header for devices: an address, and copies that spoil what they go to at once and arrive as late
+// as may be.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,12 +17,16 @@ struct PendingCopy {
   const uint4* from;
   std::uint32_t bytes;
 };
-inline thread_local std::deque<PendingCopy> pending_copies;
+/// Of the running thread of the block.
+inline std::deque<PendingCopy>& pending_copies() {
+  static thread_local std::array<std::deque<PendingCopy>, testing::kMostThreads> all;
+  return all[threadIdx.x];
+}
 
 template <int kNewer>
 void wait_for_copies() {
-  for (; pending_copies.size() > kNewer; pending_copies.pop_front()) {
-    const PendingCopy& copy = pending_copies.front();
+  for (std::deque<PendingCopy>& all = pending_copies(); all.size() > kNewer; all.pop_front()) {
+    const PendingCopy& copy = all.front();
     std::memset(copy.to, 0, sizeof *copy.from);
     std::memcpy(copy.to, copy.from, copy.bytes);
   }
@@ -42,7 +47,7 @@ class SharedAddress {
   std::uint32_t load_half(std::uint32_t offset) const { return load_as<std::uint16_t>(offset); }
   void begin_copy(std::uint32_t offset, const uint4* from, std::uint32_t bytes) const {
     std::memset(address_ + offset, 0xa5, sizeof *from);
-    pending_copies.push_back({address_ + offset, from, bytes});
+    pending_copies().push_back({address_ + offset, from, bytes});
   }
 
  private:

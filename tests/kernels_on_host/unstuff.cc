@@ -1,2 +1,0 @@
-// The kernel as it is, for threads of the host.
-#include "reader/gpu/kernels/unstuff.cu"
