@@ -1,5 +1,5 @@
 // In the place of CUDA's header: what is used of CUDA, for the host. One block runs at a time, and shared memory is
-// static. Whatever is queued is done at once. There are two devices, whose memory is that of the host, so that
+// static. Streams: host_streams.h. There are two devices, whose memory is that of the host, so that
 // sanitizers see what kernels do to it.
 #pragma once
 
@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@
 #include <mutex>
 
 #include "tests/cuda_on_host/host_block.h"
+#include "tests/cuda_on_host/host_streams.h"
 
 #define __device__
 #define __global__
@@ -197,6 +197,7 @@ inline cudaError_t cudaDriverGetVersion(int* version) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceSynchronize() {
+  imgpack::testing::finish_all_streams();
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) {
@@ -211,54 +212,53 @@ inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) {
   return cudaSuccess;
 }
 
-struct HostStream {};
-using cudaStream_t = HostStream*;
+using cudaStream_t = imgpack::testing::HostStream*;
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  *stream = new HostStream;
+  *stream = imgpack::testing::make_stream();
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  delete stream;
+  imgpack::testing::destroy_stream(stream);
   return cudaSuccess;
 }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
+inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  imgpack::testing::finish(stream);
   return cudaSuccess;
 }
-inline cudaError_t cudaLaunchHostFunc(cudaStream_t, void (*function)(void*), void* argument) {
-  function(argument);
+inline cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void*), void* argument) {
+  imgpack::testing::queue(stream, [=] { function(argument); });
   return cudaSuccess;
 }
 
-struct HostEvent {
-  std::chrono::steady_clock::time_point time;
-};
-using cudaEvent_t = HostEvent*;
+using cudaEvent_t = imgpack::testing::HostEvent*;
 inline constexpr unsigned cudaEventBlockingSync = 1;
 inline constexpr unsigned cudaEventDisableTiming = 2;
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  *event = new HostEvent;
+  *event = imgpack::testing::make_event();
   return cudaSuccess;
 }
 inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  delete event;
+  imgpack::testing::destroy_event(event);
   return cudaSuccess;
 }
-inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
-  event->time = std::chrono::steady_clock::now();
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  imgpack::testing::record(*event, stream);
   return cudaSuccess;
 }
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) {
+inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  imgpack::testing::finish(*event);
   return cudaSuccess;
 }
-inline cudaError_t cudaEventQuery(cudaEvent_t) {
-  return cudaSuccess;
+inline cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return imgpack::testing::is_over(*event) ? cudaSuccess : cudaErrorNotReady;
 }
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
-  *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
+  *milliseconds = imgpack::testing::milliseconds_between(*begin, *end);
   return cudaSuccess;
 }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  imgpack::testing::let_wait(stream, *event);
   return cudaSuccess;
 }
 
@@ -274,7 +274,9 @@ inline cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
   device_bytes_in_use += malloc_usable_size(*memory);
   return cudaSuccess;
 }
+/// Waits for all work, as CUDA's does.
 inline cudaError_t cudaFree(void* memory) {
+  imgpack::testing::finish_all_streams();
   device_bytes_in_use -= malloc_usable_size(memory);
   std::free(memory);
   return cudaSuccess;
@@ -318,6 +320,7 @@ inline cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
   return cudaSuccess;
 }
 inline cudaError_t cudaHostUnregister(void* memory) {
+  imgpack::testing::finish_all_streams();
   const std::lock_guard lock(registering);
   return registered_ranges.erase(reinterpret_cast<std::uintptr_t>(memory)) == 1 ? cudaSuccess : cudaErrorInvalidValue;
 }
@@ -343,19 +346,21 @@ inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cud
   if (bytes != 0) std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpy(to, from, bytes, kind);
-}
-inline cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, cudaStream_t) {
-  if (bytes != 0) std::memcpy(to, from, bytes);
-  return cudaSuccess;
-}
 inline cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
   if (bytes != 0) std::memset(memory, value, bytes);
   return cudaSuccess;
 }
-inline cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t) {
-  return cudaMemset(memory, value, bytes);
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                                   cudaStream_t stream) {
+  imgpack::testing::queue(stream, [=] { cudaMemcpy(to, from, bytes, kind); });
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, cudaStream_t stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+inline cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
+  imgpack::testing::queue(stream, [=] { cudaMemset(memory, value, bytes); });
+  return cudaSuccess;
 }
 enum cudaMemcpySrcAccessOrder { cudaMemcpySrcAccessOrderStream };
 inline constexpr unsigned cudaMemcpyFlagPreferOverlapWithCompute = 1;
@@ -365,7 +370,9 @@ struct cudaMemcpyAttributes {
 };
 template <class To, class From>
 cudaError_t cudaMemcpyBatchAsync(To* to, From* from, const std::size_t* bytes, std::size_t count, cudaMemcpyAttributes*,
-                                 std::size_t*, std::size_t, cudaStream_t) {
-  for (std::size_t i = 0; i < count; ++i) std::memcpy(to[i], from[i], bytes[i]);
+                                 std::size_t*, std::size_t, cudaStream_t stream) {
+  for (std::size_t i = 0; i < count; ++i) {
+    cudaMemcpyAsync(to[i], from[i], bytes[i], cudaMemcpyDeviceToDevice, stream);
+  }
   return cudaSuccess;
 }

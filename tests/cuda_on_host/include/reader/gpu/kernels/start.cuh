@@ -1,7 +1,6 @@
-// In the place of the header for devices: kernels are run at once, block by block, and one kernel at a time.
+// In the place of the header for devices: kernels run when their stream comes to them, block by block.
 #pragma once
 
-#include <mutex>
 #include <type_traits>
 
 #include <cuda_pipeline_primitives.h>
@@ -11,19 +10,18 @@
 
 namespace imgpack::gpu {
 
-inline std::mutex running_kernel;
-
 template <class... Parameters>
-void start(const char*, void (*kernel)(Parameters...), dim3 blocks, unsigned threads, cudaStream_t,
+void start(const char*, void (*kernel)(Parameters...), dim3 blocks, unsigned threads, cudaStream_t stream,
            std::type_identity_t<Parameters>... arguments) {
-  const std::lock_guard lock(running_kernel);
-  testing::run_blocks(blocks.x * blocks.y, threads, [&](unsigned block, unsigned thread) {
-    threadIdx = {thread, 0, 0};
-    blockIdx = {block % blocks.x, block / blocks.x, 0};
-    gridDim = blocks;
-    kernel(arguments...);
-    pending_copies().clear();
-    pipeline_groups().assign(1, {});
+  testing::queue(stream, [=] {
+    testing::run_blocks(blocks.x * blocks.y, threads, [&](unsigned block, unsigned thread) {
+      threadIdx = {thread, 0, 0};
+      blockIdx = {block % blocks.x, block / blocks.x, 0};
+      gridDim = blocks;
+      kernel(arguments...);
+      pending_copies().clear();
+      pipeline_groups().assign(1, {});
+    });
   });
 }
 
