@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -13,7 +15,7 @@ namespace imgpack::testing {
 
 namespace {
 
-/// One recording of an event.
+/// One recording of an event. Its stream lives until it is over.
 struct Recording {
   HostStream* stream = nullptr;
   bool over = false;
@@ -31,138 +33,185 @@ struct Item {
 
 class HostStream {
  public:
-  std::deque<Item> items;
-  bool lags = false;  ///< does nothing that nobody waits for
+  explicit HostStream(int device) : device_(device) {}
+
+ private:
+  friend class HostStreams;
+  friend int device_of(const HostStream& stream);
+
+  const int device_;
+  std::deque<Item> items_;
+  bool lags_ = false;  ///< does nothing that nobody waits for
+  bool destroyed_ = false;
 };
 
 class HostEvent {
  public:
-  std::shared_ptr<Recording> last;
+  HostEvent(int device, bool timed) : device_(device), timed_(timed) {}
+
+ private:
+  friend class HostStreams;
+  friend int device_of(const HostEvent& event);
+  friend bool is_timed(const HostEvent& event);
+
+  const int device_;
+  const bool timed_;
+  std::shared_ptr<Recording> last_;
 };
 
-namespace {
-
-class Device {
+/// Those of the process.
+class HostStreams {
  public:
-  std::mutex mutex;
-  std::vector<HostStream*> streams;
+  static HostStreams& of_process() {
+    static auto* const only = new HostStreams;  // CUDA is used until the very end
+    return *only;
+  }
 
+  HostStream* make(int device) {
+    const std::lock_guard lock(mutex_);
+    return streams_.emplace_back(std::make_unique<HostStream>(device)).get();
+  }
+  void destroy(HostStream* stream) {
+    const std::lock_guard lock(mutex_);
+    stream->destroyed_ = true;
+    remove_destroyed();
+  }
+  void queue(HostStream* stream, Item item) {
+    const std::lock_guard lock(mutex_);
+    add(stream, std::move(item));
+  }
+  void record(HostEvent& event, HostStream* stream) {
+    const std::lock_guard lock(mutex_);
+    event.last_ = std::make_shared<Recording>();
+    event.last_->stream = or_default(stream);
+    add(stream, {.work = nullptr, .recorded = event.last_, .awaited = nullptr});
+  }
+  void let_wait(HostStream* stream, const HostEvent& event) {
+    const std::lock_guard lock(mutex_);
+    if (event.last_) add(stream, {.work = nullptr, .recorded = nullptr, .awaited = event.last_});
+  }
+  bool is_over(const HostEvent& event) {
+    const std::lock_guard lock(mutex_);
+    do_some();  // whoever asks again and again gets an answer
+    return !event.last_ || event.last_->over;
+  }
+  float milliseconds_between(const HostEvent& begin, const HostEvent& end) {
+    const std::lock_guard lock(mutex_);
+    return std::chrono::duration<float, std::milli>(end.last_->time - begin.last_->time).count();
+  }
+  void finish(const HostEvent& event) {
+    const std::lock_guard lock(mutex_);
+    if (event.last_) finish(*event.last_);
+    remove_destroyed();
+  }
+  void finish(HostStream* stream) {
+    const std::lock_guard lock(mutex_);
+    finish(*or_default(stream));
+    remove_destroyed();
+  }
+  void finish_all() {
+    const std::lock_guard lock(mutex_);
+    for (const std::unique_ptr<HostStream>& stream : streams_) finish(*stream);
+    remove_destroyed();
+  }
+
+ private:
+  HostStreams() {
+    streams_.push_back(std::make_unique<HostStream>(0));
+    if (const char* const seed = std::getenv("IMGPACK_STREAM_SEED")) random_.seed(std::strtoul(seed, nullptr, 10));
+  }
+
+  HostStream* or_default(HostStream* stream) const { return stream != nullptr ? stream : streams_.front().get(); }
   void add(HostStream* stream, Item item) {
-    stream->items.push_back(std::move(item));
+    or_default(stream)->items_.push_back(std::move(item));
     do_some();
   }
   void finish(const Recording& recording) {
     while (!recording.over) do_next(*recording.stream);
   }
   void finish(HostStream& stream) {
-    while (!stream.items.empty()) do_next(stream);
+    while (!stream.items_.empty()) do_next(stream);
   }
-
- private:
   void do_some() {
     if (random_() % 64 == 0) {
-      for (HostStream* stream : streams) stream->lags = random_() % 2 == 0;
+      for (const std::unique_ptr<HostStream>& stream : streams_) stream->lags_ = random_() % 2 == 0;
     }
     for (std::uint32_t count = random_() % 4; count > 0; --count) {
-      HostStream& stream = *streams[random_() % streams.size()];
-      if (stream.lags) continue;
-      for (std::uint32_t items = random_() % 8; items > 0 && !stream.items.empty(); --items) {
-        const Item& next = stream.items.front();
+      HostStream& stream = *streams_[random_() % streams_.size()];
+      if (stream.lags_) continue;
+      for (std::uint32_t items = random_() % 8; items > 0 && !stream.items_.empty(); --items) {
+        const Item& next = stream.items_.front();
         if (next.awaited && !next.awaited->over) break;
         do_next(stream);
       }
     }
+    remove_destroyed();
   }
   void do_next(HostStream& stream) {
-    if (const std::shared_ptr<Recording> awaited = stream.items.front().awaited) finish(*awaited);
-    const Item item = std::move(stream.items.front());
-    stream.items.pop_front();
+    if (const std::shared_ptr<Recording> awaited = stream.items_.front().awaited) finish(*awaited);
+    const Item item = std::move(stream.items_.front());
+    stream.items_.pop_front();
     if (item.work) item.work();
     if (item.recorded) {
       item.recorded->over = true;
       item.recorded->time = std::chrono::steady_clock::now();
     }
   }
+  void remove_destroyed() {
+    std::erase_if(streams_, [](const auto& stream) { return stream->destroyed_ && stream->items_.empty(); });
+  }
 
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<HostStream>> streams_;  ///< the first one is the null stream
   std::mt19937 random_;
 };
 
-Device& device() {
-  static Device only;
-  return only;
+HostStream* make_stream(int device) {
+  return HostStreams::of_process().make(device);
 }
-
-}  // namespace
-
-HostStream* make_stream() {
-  const std::lock_guard lock(device().mutex);
-  device().streams.push_back(new HostStream);
-  return device().streams.back();
-}
-
 void destroy_stream(HostStream* stream) {
-  const std::lock_guard lock(device().mutex);
-  device().finish(*stream);
-  std::erase(device().streams, stream);
-  delete stream;
+  HostStreams::of_process().destroy(stream);
 }
-
+int device_of(const HostStream& stream) {
+  return stream.device_;
+}
 void queue(HostStream* stream, std::function<void()> work) {
-  const std::lock_guard lock(device().mutex);
-  if (stream == nullptr) return work();
-  device().add(stream, {.work = std::move(work), .recorded = nullptr, .awaited = nullptr});
+  HostStreams::of_process().queue(stream, {.work = std::move(work), .recorded = nullptr, .awaited = nullptr});
 }
 
-HostEvent* make_event() {
-  return new HostEvent;
+HostEvent* make_event(int device, bool timed) {
+  return std::make_unique<HostEvent>(device, timed).release();
 }
-
 void destroy_event(HostEvent* event) {
-  delete event;
+  const std::unique_ptr<HostEvent> owner(event);
 }
-
+int device_of(const HostEvent& event) {
+  return event.device_;
+}
+bool is_timed(const HostEvent& event) {
+  return event.timed_;
+}
 void record(HostEvent& event, HostStream* stream) {
-  const std::lock_guard lock(device().mutex);
-  event.last = std::make_shared<Recording>();
-  event.last->stream = stream;
-  if (stream == nullptr) {
-    event.last->over = true;
-    event.last->time = std::chrono::steady_clock::now();
-    return;
-  }
-  device().add(stream, {.work = nullptr, .recorded = event.last, .awaited = nullptr});
+  HostStreams::of_process().record(event, stream);
 }
-
 void let_wait(HostStream* stream, const HostEvent& event) {
-  const std::lock_guard lock(device().mutex);
-  if (!event.last) return;
-  if (stream == nullptr) return device().finish(*event.last);
-  device().add(stream, {.work = nullptr, .recorded = nullptr, .awaited = event.last});
+  HostStreams::of_process().let_wait(stream, event);
 }
-
 bool is_over(const HostEvent& event) {
-  const std::lock_guard lock(device().mutex);
-  return !event.last || event.last->over;
+  return HostStreams::of_process().is_over(event);
 }
-
 float milliseconds_between(const HostEvent& begin, const HostEvent& end) {
-  const std::lock_guard lock(device().mutex);
-  return std::chrono::duration<float, std::milli>(end.last->time - begin.last->time).count();
+  return HostStreams::of_process().milliseconds_between(begin, end);
 }
 
 void finish(const HostEvent& event) {
-  const std::lock_guard lock(device().mutex);
-  if (event.last) device().finish(*event.last);
+  HostStreams::of_process().finish(event);
 }
-
 void finish(HostStream* stream) {
-  const std::lock_guard lock(device().mutex);
-  if (stream != nullptr) device().finish(*stream);
+  HostStreams::of_process().finish(stream);
 }
-
 void finish_all_streams() {
-  const std::lock_guard lock(device().mutex);
-  for (HostStream* stream : device().streams) device().finish(*stream);
+  HostStreams::of_process().finish_all();
 }
 
 }  // namespace imgpack::testing

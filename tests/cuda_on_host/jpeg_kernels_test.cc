@@ -68,8 +68,10 @@ class Decoding {
     const LeftSegments left{&left_count_, left_.data()};
     launch_unstuff(&task_, works(kUnstuffSegments).data(), blocks(kUnstuffSegments), nullptr);
     launch_entropy_decode(&task_, works(kEntropySegments).data(), blocks(kEntropySegments), left, nullptr);
-    if (left_count_ != 0)
-      launch_plain_decode(&task_, left, &damaged_, nullptr);  // starts many blocks, for nothing else
+    cudaDeviceSynchronize();
+    if (left_count_ == 0) return;
+    launch_plain_decode(&task_, left, &damaged_, nullptr);  // starts many blocks, for nothing else
+    cudaDeviceSynchronize();
   }
   /// After run(): makes samples, and coefficients zeros.
   void transform() {
@@ -82,6 +84,7 @@ class Decoding {
     works_.clear();
     for (std::uint32_t part = 0; part < ceil_div(groups, kInverseGroups); ++part) works_.push_back({0, part});
     launch_inverse_transform(&task_, works_.data(), static_cast<std::uint32_t>(works_.size()), nullptr);
+    cudaDeviceSynchronize();
   }
   std::uint32_t left_count() const { return left_count_; }
   std::uint32_t damaged() const { return damaged_; }

@@ -55,9 +55,9 @@ void check_all(const std::vector<ImageOutcome>& outcomes) {
 }
 
 /// Indexable files of the data that IMGPACK_TEST_DATA names, or every so many of them.
-std::deque<TestRecord> sample_records(const std::string& folder, std::size_t every = 1) {
+std::deque<TestRecord> sample_records(const std::string& folder, int every = 1) {
   std::deque<TestRecord> records;
-  std::size_t number = 0;
+  int number = 0;
   for (const std::filesystem::path& path : imgpack::jpeg::testing::files_below(external_data() / folder)) {
     if (number++ % every != 0) continue;
     try {
@@ -83,7 +83,7 @@ std::deque<TestRecord> random_records(Random& random, int count, std::uint32_t m
 
 TEST_CASE("crops of files of every kind") {
   Random random(1);
-  const std::deque<TestRecord> records = random_records(random, 600 / kFewer, 120);
+  const std::deque<TestRecord> records = random_records(random, on_gpu_or_host(600, 60), 120);
   std::vector<DeviceImages::Item> items;
   for (const TestRecord& record : records) {
     const Size size = size_of_record(record);
@@ -108,7 +108,8 @@ TEST_CASE("every subsampling, with and without restart markers") {
   std::vector<DeviceImages::Item> items;
   for (const TestRecord& record : records) {
     items.push_back({&record, crop_plan({0, 0, 67, 83})});
-    for (int i = 0; i < 20 / kFewer; ++i) items.push_back({&record, crop_plan(random_crop(random, {67, 83}))});
+    for (int i = 0; i < on_gpu_or_host(20, 2); ++i)
+      items.push_back({&record, crop_plan(random_crop(random, {67, 83}))});
   }
   DeviceImages images(kBytes, 96);
   check_all(images.make(items));
@@ -116,7 +117,7 @@ TEST_CASE("every subsampling, with and without restart markers") {
 
 TEST_CASE("augmented: every interpolation, dtype and layout") {
   Random random(3);
-  const std::deque<TestRecord> records = random_records(random, 60 / kFewer, 400);
+  const std::deque<TestRecord> records = random_records(random, on_gpu_or_host(60, 6), 400);
   for (const DType dtype : {DType::u8, DType::f32, DType::f16, DType::bf16}) {
     for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
       CAPTURE(to_string(dtype));
@@ -130,7 +131,7 @@ TEST_CASE("augmented: every interpolation, dtype and layout") {
         const Augmenter augmenter(steps, dtype, layout);
         std::vector<DeviceImages::Item> items;
         for (std::size_t i = 0; i < records.size(); ++i) {
-          for (std::uint64_t key = 0; key < (kFewer == 1 ? 3 : 1); ++key) {
+          for (int key = 0; key < on_gpu_or_host(3, 1); ++key) {
             auto plan = augmenter.plan(key, i, size_of_record(records[i]));
             items.push_back({&records[i], std::get<SamplePlan>(plan)});
           }
@@ -144,7 +145,7 @@ TEST_CASE("augmented: every interpolation, dtype and layout") {
 
 TEST_CASE("lists of steps: stages, padding, colors, erasing") {
   Random random(4);
-  const std::deque<TestRecord> records = random_records(random, 80 / kFewer, 300);
+  const std::deque<TestRecord> records = random_records(random, on_gpu_or_host(80, 8), 300);
   const std::vector<std::vector<Augmentation>> lists = {
       {Resize{.shorter = 72}, CenterCrop{64}},
       {Resize{.size = {300, 20}}, Resize{.size = {64, 64}, .interpolation = Interpolation::bicubic}},
@@ -201,7 +202,7 @@ TEST_CASE("predecoded records with stages") {
 
 TEST_CASE("little memory: many waves, and images that do not fit are left to the host") {
   Random random(6);
-  std::deque<TestRecord> records = random_records(random, kFewer == 1 ? 200 : 80, 300);
+  std::deque<TestRecord> records = random_records(random, on_gpu_or_host(200, 80), 300);
   records.push_back(jpeg_record(make_jpeg(3000, 2000, 1, {})));
   std::vector<DeviceImages::Item> items;
   for (const TestRecord& record : records) {
@@ -219,7 +220,7 @@ TEST_CASE("damage: what the host finds the device finds, and what the device pas
   Random random(7);
   const std::deque<TestRecord> whole = random_records(random, 100, 150);
   std::deque<TestRecord> damaged;
-  for (int i = 0; i < 2000 / kFewer; ++i) {
+  for (int i = 0; i < on_gpu_or_host(2000, 200); ++i) {
     TestRecord record = whole[random() % whole.size()];
     std::vector<std::byte>& bytes = i % 4 == 0 ? record.segments : record.payload;
     // Mostly in the entropy-coded data, or in the entries.
@@ -248,10 +249,11 @@ TEST_CASE("damage: what the host finds the device finds, and what the device pas
     wrong += outcome.host_ok && outcome.device_ok && !outcome.equal ? 1 : 0;
     stricter += outcome.host_ok && !outcome.device_ok ? 1 : 0;
   }
-  CHECK(found > 500 / kFewer);
+  CHECK(found > on_gpu_or_host(500, 50));
   CHECK(missed == 0);
   CHECK(wrong == 0);
-  CHECK(stricter < 40);  // crops whose index is wrong where nobody can see it: gathering less, the device may
+  CHECK(stricter <
+        on_gpu_or_host(40, 4));  // crops whose index is wrong where nobody can see it: gathering less, the device may
   // And everything works afterwards: nothing of a damaged image is left in the memory of coefficients.
   std::vector<DeviceImages::Item> again;
   for (const TestRecord& record : whole) {
@@ -261,11 +263,10 @@ TEST_CASE("damage: what the host finds the device finds, and what the device pas
   check_all(images.make(again));
 }
 
-TEST_CASE("the sample's files, whole and 5,000 random crops" *
-          doctest::skip(std::getenv("IMGPACK_TEST_DATA") == nullptr)) {
+TEST_CASE("the sample's files, whole and random crops" * doctest::skip(std::getenv("IMGPACK_TEST_DATA") == nullptr)) {
   Random random(8);
-  std::deque<TestRecord> records = sample_records("imagenet-sample", kFewer == 1 ? 1 : 40);
-  CHECK(records.size() > 100 / kFewer / 2);
+  std::deque<TestRecord> records = sample_records("imagenet-sample", on_gpu_or_host(1, 40));
+  CHECK(records.size() > on_gpu_or_host(100, 5));
   std::vector<DeviceImages::Item> whole;
   std::uint32_t most = 0;
   for (const TestRecord& record : records) {
@@ -280,7 +281,7 @@ TEST_CASE("the sample's files, whole and 5,000 random crops" *
   const Augmenter augmenter({RandomResizedCrop{224}, HorizontalFlip{}, Normalize::imagenet()}, DType::f16,
                             Layout::nchw);
   std::vector<DeviceImages::Item> crops;
-  for (std::uint64_t i = 0; i < (kFewer == 1 ? 5000 : 50); ++i) {
+  for (int i = 0; i < on_gpu_or_host(5000, 50); ++i) {
     const TestRecord& record = records[i % records.size()];
     auto plan = augmenter.plan(1, i, size_of_record(record));
     crops.push_back({&record, std::get<SamplePlan>(plan)});
@@ -299,7 +300,7 @@ TEST_CASE("the odd files that have an index" * doctest::skip(std::getenv("IMGPAC
     const Size size = size_of_record(record);
     most = std::max({most, size.width, size.height});
     items.push_back({&record, crop_plan({0, 0, size.width, size.height})});
-    for (int i = 0; i < 20 / kFewer; ++i) items.push_back({&record, crop_plan(random_crop(random, size))});
+    for (int i = 0; i < on_gpu_or_host(20, 2); ++i) items.push_back({&record, crop_plan(random_crop(random, size))});
   }
   DeviceImages images(kBytes, most, std::uint64_t{4} << 30);
   check_all(images.make(items));
