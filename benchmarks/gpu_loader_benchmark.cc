@@ -178,8 +178,7 @@ int main(int argc, char** argv) try {
   if (!options.json.empty()) {
     std::ofstream(options.json) << fmt::format(
         "{{\"transform\": \"{}\", \"batch\": {}, \"devices\": {}, \"rate\": {:.0f}, \"images_per_second\": {:.0f}, "
-        "\"cpu_cores\": "
-        "{:.3f}, \"device_mb\": {:.0f}, \"transport\": \"{}\"}}\n",
+        "\"cpu_cores\": {:.3f}, \"device_mb\": {:.0f}, \"transport\": \"{}\"}}\n",
         options.transform, options.batch, options.devices, options.rate, rate, cores, device_mb, stats.transport);
   }
   return 0;

@@ -14,17 +14,6 @@
 
 namespace imgpack::testing {
 
-/// How many of something a test takes: on a GPU, or in tests/cuda_on_host, where each takes longer.
-constexpr int on_gpu_or_host(int on_gpu, int on_host) {
-#if IMGPACK_CUDA_ON_HOST
-  (void)on_gpu;
-  return on_host;
-#else
-  (void)on_host;
-  return on_gpu;
-#endif
-}
-
 /// A record in memory.
 struct TestRecord {
   RecordMeta meta;

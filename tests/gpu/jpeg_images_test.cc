@@ -23,6 +23,17 @@ namespace {
 
 constexpr PixelFormat kBytes{.dtype = DType::u8, .layout = Layout::nhwc, .normalize = {}};
 
+/// How many of something a test takes: on a GPU, or in tests/cuda_on_host, where each takes longer.
+constexpr int on_gpu_or_host(int on_gpu, int on_host) {
+#if IMGPACK_CUDA_ON_HOST
+  (void)on_gpu;
+  return on_host;
+#else
+  (void)on_host;
+  return on_gpu;
+#endif
+}
+
 Size size_of_record(const TestRecord& record) {
   return {record.meta.width, record.meta.height};
 }

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 WANTED = {
-    "loader-random-256": "130,000, under 1,000 MB",
-    "loader-random-1024": "200,000, better 300,000",
+    "loader-random-256": "130,000, under 1 core and 1,000 MB",
+    "loader-random-1024": "200,000, better 300,000, under 1 core",
     "loader-paced-256": "under 1 core at 130,000",
     "loader-paced-1024": "under 1 core at 200,000",
     "loader-paced-1024-aim": "under 1 core at 300,000",
